@@ -1,0 +1,120 @@
+// Package augment says what happens to a picture. Every operation draws its parameters from the picture's
+// size alone and composes them; only then is the picture decoded, just where it is needed, and written once.
+package augment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/sample"
+)
+
+var (
+	// ErrConfig is a pipeline that no picture could go through.
+	ErrConfig = errors.New("invalid pipeline")
+	// ErrSize is a picture that is too small for its pipeline.
+	ErrSize = errors.New("picture too small")
+)
+
+// View is what the operations so far show of a picture: a window of it, perhaps flipped.
+type View struct {
+	Window       image.Rectangle // in the picture's own frame
+	FlipX, FlipY bool
+}
+
+// Geometry moves pixels: it draws, and composes with what came before.
+type Geometry interface {
+	fmt.Stringer
+	// OutputSize is the size the operation leaves; the zero Point stands for one that differs from picture to picture.
+	OutputSize(in image.Point) (image.Point, error)
+	Apply(view *View, random *rand.Rand) error
+}
+
+// Pointwise changes values by y = x*scale + offset, channel by channel.
+type Pointwise interface {
+	Compose(scale, offset []float64)
+}
+
+type step struct {
+	Geometry
+	position int // the operation's place in the user's list, which keys its random numbers
+}
+
+// Pipeline is a checked list of operations.
+type Pipeline struct {
+	steps  []step
+	Size   image.Point   // of every picture that comes out
+	Values *pixel.Affine // nil where values stay as they are
+}
+
+// operations makes an operation by its name.
+var operations = map[string]func() any{
+	"RandomCrop":    func() any { return new(RandomCrop) },
+	"CenterCrop":    func() any { return new(CenterCrop) },
+	"RandomFlip":    func() any { return new(RandomFlip) },
+	"Rescaling":     func() any { return new(Rescaling) },
+	"Normalization": func() any { return new(Normalization) },
+}
+
+// Parse reads a list of operations, each a JSON object with its name as "op" beside its arguments.
+func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
+	p := new(Pipeline)
+	scale, offset := make([]float64, channels), make([]float64, channels)
+	for c := range scale {
+		scale[c] = 1
+	}
+	for position, spec := range specs {
+		var name struct {
+			Op string `json:"op"`
+		}
+		if err := json.Unmarshal(spec, &name); err != nil {
+			return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
+		}
+		make, known := operations[name.Op]
+		if !known {
+			return nil, fmt.Errorf("%w: ops[%d]: unknown operation %q", ErrConfig, position, name.Op)
+		}
+		op := make()
+		if err := json.Unmarshal(spec, op); err != nil {
+			return nil, fmt.Errorf("%w: ops[%d]: %s: %w", ErrConfig, position, name.Op, err)
+		}
+		switch op := op.(type) {
+		case Geometry:
+			size, err := op.OutputSize(p.Size)
+			if err != nil {
+				return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
+			}
+			p.Size = size
+			p.steps = append(p.steps, step{op, position})
+		case Pointwise:
+			op.Compose(scale, offset)
+			p.Values = new(pixel.Affine)
+		}
+	}
+	if p.Size == (image.Point{}) {
+		return nil, fmt.Errorf("%w: the output size is not fixed: add RandomCrop or CenterCrop", ErrConfig)
+	}
+	if p.Values != nil {
+		for c := range scale {
+			p.Values.Scale = append(p.Values.Scale, float32(scale[c]))
+			p.Values.Offset = append(p.Values.Offset, float32(offset[c]))
+		}
+	}
+	return p, nil
+}
+
+// Plan draws the parameters for one sample whose picture has the given size. The same seed, epoch and index
+// give the same view.
+func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch, index int64) (View, error) {
+	view := View{Window: image.Rectangle{Max: size}}
+	for _, step := range p.steps {
+		if err := step.Apply(&view, draw.Reset(seed, epoch, index, step.position)); err != nil {
+			return View{}, err
+		}
+	}
+	return view, nil
+}

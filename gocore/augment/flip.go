@@ -1,0 +1,31 @@
+package augment
+
+import (
+	"fmt"
+	"image"
+	"math/rand/v2"
+)
+
+// RandomFlip is keras.layers.RandomFlip: each direction that the mode names is flipped for half of the samples.
+type RandomFlip struct {
+	Mode string
+}
+
+func (f *RandomFlip) String() string { return fmt.Sprintf("RandomFlip(mode=%q)", f.Mode) }
+
+// OutputSize is that of the input.
+func (f *RandomFlip) OutputSize(in image.Point) (image.Point, error) {
+	switch f.Mode {
+	case "horizontal", "vertical", "horizontal_and_vertical":
+		return in, nil
+	}
+	return in, fmt.Errorf("%s: the mode is horizontal, vertical or horizontal_and_vertical", f)
+}
+
+// Apply draws for both directions whatever the mode, so that the mode changes nothing else.
+func (f *RandomFlip) Apply(view *View, random *rand.Rand) error {
+	x, y := random.IntN(2) == 1, random.IntN(2) == 1
+	view.FlipX = view.FlipX != (x && f.Mode != "vertical")
+	view.FlipY = view.FlipY != (y && f.Mode != "horizontal")
+	return nil
+}

@@ -1,0 +1,33 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrConfig is a specification that cannot work.
+	ErrConfig = errors.New("invalid configuration")
+	// ErrClosed is the use of a loader after Close.
+	ErrClosed = errors.New("the loader is closed")
+	// ErrPending says that the next batch is not ready yet.
+	ErrPending = errors.New("the next batch is not ready")
+	// ErrEnd says that the epoch is over.
+	ErrEnd = errors.New("the epoch is over")
+	// ErrRead is a file that cannot be read.
+	ErrRead = errors.New("cannot read")
+	// ErrPanic is a defect in the core, met while one sample was worked on.
+	ErrPanic = errors.New("internal error")
+)
+
+// SampleError is what went wrong with one sample: a wrapped ErrRead, ErrPanic, or a decoder's error.
+type SampleError struct {
+	Path  string
+	Index int64
+	Err   error
+}
+
+func (e *SampleError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+func (e *SampleError) Unwrap() error { return e.Err }
+
+func configError(reason string) error { return fmt.Errorf("%w: %s", ErrConfig, reason) }

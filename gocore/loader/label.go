@@ -1,0 +1,53 @@
+package loader
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"tfgoloader/gocore/source"
+)
+
+// OneHot turns a label into a row of float32: 1 for its class, softened by label smoothing as
+// keras.losses.CategoricalCrossentropy defines it: y*(1-s) + s/n.
+type OneHot struct {
+	Classes   int     `json:"classes"`
+	Smoothing float64 `json:"label_smoothing"`
+}
+
+func (o *OneHot) bytes() int { return 4 * o.Classes }
+
+// check looks at every label, so that one out of range is found before the first epoch.
+func (o *OneHot) check(list *source.List) error {
+	if o.Classes < 1 || !list.HasLabels() {
+		return configError("OneHot needs labels and at least one class")
+	}
+	for i := range list.Len() {
+		if label := list.Label(i); label < 0 || label >= int64(o.Classes) {
+			return configError(fmt.Sprintf("labels: %d, the label of %s, is outside the classes 0 to %d of OneHot(%d)",
+				label, list.Path(i), o.Classes-1, o.Classes))
+		}
+	}
+	return nil
+}
+
+func (o *OneHot) write(row []byte, label int64) {
+	base := float32(o.Smoothing / float64(o.Classes))
+	off, on := math.Float32bits(base), math.Float32bits(float32(1-o.Smoothing)+base)
+	for class := range int64(o.Classes) {
+		value := off
+		if class == label {
+			value = on
+		}
+		binary.LittleEndian.PutUint32(row[4*class:], value)
+	}
+}
+
+func writeLabel(row []byte, label int64, oneHot *OneHot) {
+	switch {
+	case oneHot != nil:
+		oneHot.write(row, label)
+	case len(row) != 0:
+		binary.LittleEndian.PutUint64(row, uint64(label))
+	}
+}

@@ -1,0 +1,139 @@
+// Package loader runs the job: workers read, decode and augment samples into the batches of an epoch, a bounded
+// number of them ahead of the user, and go on into the next epoch while the user does something else.
+package loader
+
+import (
+	"context"
+	"image"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"tfgoloader/gocore/codec"
+	"tfgoloader/gocore/source"
+)
+
+// Loader owns its workers and their memory until Close. Its methods may be called from any goroutine.
+type Loader struct {
+	plan     *plan
+	list     *source.List
+	pool     *pool
+	counters counters
+
+	ctx    context.Context // done when the loader is closed
+	cancel context.CancelFunc
+	group  errgroup.Group
+
+	mu     sync.Mutex
+	work   *sync.Cond // there may be work for a worker
+	epochs []*Epoch   // neither over nor cancelled, oldest first
+	latest *Epoch     // the last one that the user began
+	ahead  *Epoch     // prepared for the user's next Begin
+	next   int64      // number of the next new epoch
+}
+
+// New checks the specification and starts the workers.
+func New(list *source.List, spec Spec) (*Loader, error) {
+	p, err := newPlan(spec, list)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 1}}
+	l.work = sync.NewCond(&l.mu)
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	workers := make([]*worker, spec.Workers)
+	for i := range workers {
+		decoder, err := codec.NewDecoder(p.codec)
+		if err != nil {
+			for _, w := range workers[:i] {
+				w.decoder.Close()
+			}
+			l.cancel()
+			return nil, err
+		}
+		workers[i] = &worker{loader: l, decoder: decoder}
+	}
+	context.AfterFunc(l.ctx, l.wake)
+	for _, w := range workers {
+		l.group.Go(w.run)
+	}
+	return l, nil
+}
+
+// OutputSize is that of every picture in a batch.
+func (l *Loader) OutputSize() image.Point { return l.plan.pipeline.Size }
+
+func (l *Loader) wake() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.work.Broadcast()
+}
+
+// Begin starts the next epoch, or hands over the one that was prepared.
+func (l *Loader) Begin() (*Epoch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
+	epoch := l.ahead
+	if epoch == nil {
+		epoch = l.addEpoch()
+	}
+	l.latest, l.ahead = epoch, nil
+	l.work.Broadcast()
+	return epoch, nil
+}
+
+func (l *Loader) addEpoch() *Epoch {
+	epoch := newEpoch(l, l.next)
+	l.next++
+	l.epochs = append(l.epochs, epoch)
+	return epoch
+}
+
+// take waits for work; false means that the loader is closed.
+func (l *Loader) take() (job, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if l.ctx.Err() != nil {
+			return job{}, false
+		}
+		for _, epoch := range l.epochs {
+			if j, ok := epoch.hand(); ok {
+				return j, true
+			}
+		}
+		if l.ahead == nil && l.latest != nil && l.latest.handedOut() {
+			l.ahead = l.addEpoch()
+			continue
+		}
+		l.work.Wait()
+	}
+}
+
+// remove forgets an epoch that needs no more work.
+func (l *Loader) remove(epoch *Epoch) {
+	for i, e := range l.epochs {
+		if e == epoch {
+			l.epochs = append(l.epochs[:i], l.epochs[i+1:]...)
+			return
+		}
+	}
+}
+
+// Close stops the workers, each after its present sample, and lets go of all memory that is not in the user's
+// hands. It may be called again.
+func (l *Loader) Close() error {
+	l.cancel()
+	err := l.group.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, epoch := range l.epochs {
+		epoch.discard()
+	}
+	l.epochs, l.ahead = nil, nil
+	l.pool.close()
+	return err
+}

@@ -1,0 +1,102 @@
+package loader
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"tfgoloader/gocore/augment"
+	"tfgoloader/gocore/codec"
+	"tfgoloader/gocore/jpeg"
+	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/source"
+)
+
+// Spec is what the user asked for. The Python package has checked every value and named the field that was wrong;
+// what is checked here again is what memory safety and termination rest on.
+type Spec struct {
+	Ops           []json.RawMessage `json:"ops"`
+	OneHot        *OneHot           `json:"one_hot"`
+	BatchSize     int               `json:"batch_size"`
+	Shuffle       bool              `json:"shuffle"`
+	Seed          uint64            `json:"seed"`
+	DropRemainder bool              `json:"drop_remainder"`
+	DType         string            `json:"dtype"`
+	DataFormat    string            `json:"data_format"`
+	DCTMethod     string            `json:"dct_method"`
+	Workers       int               `json:"num_workers"`
+	Prefetch      int               `json:"prefetch"`
+	MaxPixels     int64             `json:"max_pixels"`
+}
+
+const channels = 3
+
+// plan is a checked specification.
+type plan struct {
+	Spec
+	pipeline *augment.Pipeline
+	writer   *pixel.Writer
+	codec    codec.Options
+	layout   layout
+	samples  int64 // of an epoch
+	batches  int64
+}
+
+func newPlan(spec Spec, list *source.List) (*plan, error) {
+	p := &plan{Spec: spec, codec: codec.Options{MaxPixels: spec.MaxPixels}}
+	if spec.BatchSize < 1 || spec.BatchSize > math.MaxInt32 || spec.Workers < 1 || spec.Prefetch < 0 || spec.MaxPixels < 1 {
+		return nil, configError("batch_size, num_workers and max_pixels are at least 1, prefetch at least 0")
+	}
+	var err error
+	if p.pipeline, err = augment.Parse(spec.Ops, channels); err != nil {
+		return nil, configError(err.Error())
+	}
+	dtype, known := map[string]pixel.DType{"uint8": pixel.Uint8, "float32": pixel.Float32}[spec.DType]
+	if !known {
+		return nil, configError(fmt.Sprintf("unknown dtype %q", spec.DType))
+	}
+	format, known := map[string]pixel.Layout{"channels_last": pixel.ChannelsLast, "channels_first": pixel.ChannelsFirst}[spec.DataFormat]
+	if !known {
+		return nil, configError(fmt.Sprintf("unknown data_format %q", spec.DataFormat))
+	}
+	if p.codec.DCT, known = map[string]jpeg.DCT{"accurate": jpeg.Accurate, "fast": jpeg.Fast}[spec.DCTMethod]; !known {
+		return nil, configError(fmt.Sprintf("unknown dct_method %q", spec.DCTMethod))
+	}
+	if p.writer, err = pixel.NewWriter(channels, dtype, format, p.pipeline.Values); err != nil {
+		return nil, configError(err.Error())
+	}
+	label := 0
+	switch {
+	case spec.OneHot != nil:
+		label = spec.OneHot.bytes()
+		if err := spec.OneHot.check(list); err != nil {
+			return nil, err
+		}
+	case list.HasLabels():
+		label = 8
+	}
+	size := p.pipeline.Size
+	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
+		return nil, configError(fmt.Sprintf("the output of %d x %d pixels is over max_pixels", size.X, size.Y))
+	}
+	if p.layout, err = newLayout(spec.BatchSize, p.writer.Bytes(size.X, size.Y), label); err != nil {
+		return nil, configError(err.Error())
+	}
+	count, batch := int64(list.Len()), int64(spec.BatchSize)
+	p.batches, p.samples = (count+batch-1)/batch, count
+	if spec.DropRemainder {
+		p.batches, p.samples = count/batch, count/batch*batch
+	}
+	return p, nil
+}
+
+// batchSamples is how many samples a batch of the epoch holds.
+func (p *plan) batchSamples(batch int64) int {
+	return int(min(int64(p.BatchSize), p.samples-batch*int64(p.BatchSize)))
+}
+
+// window is how many batches are under way or ready beyond the one in the user's hands: prefetch of them ready, and
+// enough under way for every worker.
+func (p *plan) window() int64 {
+	return int64(p.Prefetch + max(1, (p.Workers+p.BatchSize-1)/p.BatchSize))
+}

@@ -1,0 +1,77 @@
+package loader
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"tfgoloader/gocore/codec"
+	"tfgoloader/gocore/sample"
+)
+
+// worker carries one sample at a time from its file to its place in a batch.
+type worker struct {
+	loader  *Loader
+	decoder *codec.Decoder
+	file    []byte // used again for every file
+	draw    sample.Draw
+}
+
+func (w *worker) run() error {
+	defer w.decoder.Close()
+	for {
+		job, ok := w.loader.take()
+		if !ok {
+			return nil
+		}
+		err := w.fill(job)
+		if err != nil {
+			err = &SampleError{w.loader.list.Path(int(job.index)), job.index, err}
+		}
+		job.epoch.finish(job, err)
+	}
+}
+
+func (w *worker) fill(j job) (err error) {
+	// A defect that one picture meets must not end the process.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v\n%s", ErrPanic, r, debug.Stack())
+		}
+	}()
+	p, counters := w.loader.plan, &w.loader.counters
+	clock := time.Now()
+	lap := func() int64 {
+		now := time.Now()
+		passed := now.Sub(clock)
+		clock = now
+		return int64(passed)
+	}
+	if w.file, err = readFile(w.loader.list.Path(int(j.index)), w.file); err != nil {
+		return err
+	}
+	counters.bytes.Add(int64(len(w.file)))
+	counters.read.Add(lap())
+
+	size, err := w.decoder.Open(w.file)
+	if err != nil {
+		return err
+	}
+	view, err := p.pipeline.Plan(size, &w.draw, p.Seed, j.epoch.number, j.index)
+	if err != nil {
+		return err
+	}
+	picture, err := w.decoder.Read(view.Window)
+	if err != nil {
+		return err
+	}
+	counters.decode.Add(lap())
+
+	if err := p.writer.Write(j.batch.slab.image(j.slot), picture, view.FlipX, view.FlipY); err != nil {
+		return err
+	}
+	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(j.index)), p.OneHot)
+	counters.augment.Add(lap())
+	counters.images.Add(1)
+	return nil
+}

@@ -1,0 +1,44 @@
+// Kernels that write 8-bit pictures into batches. None keeps state: the instruction set to use is an argument, and so
+// is everything else. None reads or writes a byte outside the pixels it is given.
+#ifndef TFGOLOADER_PIXEL_KERNELS_H
+#define TFGOLOADER_PIXEL_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pixel_instructions { PIXEL_SSE2, PIXEL_AVX2, PIXEL_AVX512 };
+
+enum { PIXEL_MAX_CHANNELS = 4, PIXEL_MAX_LANES = 16 };
+
+// One vector of float32 samples: lane i is byte source[i] of a block of pixels, times scale[i], plus offset[i].
+struct pixel_vector {
+	float scale[PIXEL_MAX_LANES];
+	float offset[PIXEL_MAX_LANES];
+	uint8_t source[PIXEL_MAX_LANES];
+	// The same choice in two steps: 32-bit words of the block, then bytes of each 128 bits, widened to 32 bits.
+	int32_t words[PIXEL_MAX_LANES];
+	uint8_t bytes[4 * PIXEL_MAX_LANES];
+};
+
+// How pictures become float32 samples.
+struct pixel_float32 {
+	enum pixel_instructions instructions;
+	int channels;
+	bool planar; // channels first
+	float scale[PIXEL_MAX_CHANNELS];
+	float offset[PIXEL_MAX_CHANNELS];
+	struct pixel_vector vectors[2][PIXEL_MAX_CHANNELS]; // by flip_x; by channel if planar, else in the order of output
+};
+
+// Derives the vectors from the other fields.
+void pixel_prepare_float32(struct pixel_float32 *form);
+
+// Both write height rows of width interleaved pixels, stride bytes apart at picture, to batch, mirrored left to right
+// if flip_x and top to bottom if flip_y.
+void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const uint8_t *picture, size_t stride,
+                         size_t width, size_t height, bool flip_x, bool flip_y);
+void pixel_write_uint8(enum pixel_instructions instructions, int channels, bool planar, uint8_t *batch,
+                       const uint8_t *picture, size_t stride, size_t width, size_t height, bool flip_x, bool flip_y);
+
+#endif

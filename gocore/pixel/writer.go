@@ -1,0 +1,151 @@
+// Package pixel holds the kernels that turn decoded 8-bit pictures into the samples of a batch.
+package pixel
+
+// #cgo CFLAGS: -std=c11 -O2 -fno-fast-math -Wall -Wextra
+// #cgo noescape pixel_write_float32
+// #cgo nocallback pixel_write_float32
+// #cgo noescape pixel_write_uint8
+// #cgo nocallback pixel_write_uint8
+// #include "kernels.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+var (
+	// ErrWriter is wrapped by the errors of NewWriter.
+	ErrWriter = errors.New("pixel: unsupported writer")
+	// ErrSize is wrapped by the errors of Writer.Write.
+	ErrSize = errors.New("pixel: sizes do not match")
+)
+
+// DType is the type of a batch's samples.
+type DType int
+
+const (
+	Uint8 DType = iota
+	Float32
+)
+
+// Layout is the order of a batch's axes.
+type Layout int
+
+const (
+	ChannelsLast  Layout = iota // height, width, channels
+	ChannelsFirst               // channels, height, width
+)
+
+// Picture is a window of interleaved 8-bit pixels; its rows begin Stride bytes apart in Pix.
+type Picture struct {
+	Pix                             []byte
+	Stride, Width, Height, Channels int
+}
+
+// Affine holds for each channel the coefficients of y = x*Scale + Offset.
+type Affine struct {
+	Scale, Offset []float32
+}
+
+// Writer writes pictures in one form into batches. It is immutable, so goroutines may share it.
+type Writer struct {
+	channels     int
+	dtype        DType
+	layout       Layout
+	instructions instructions
+	float32      C.struct_pixel_float32
+}
+
+// NewWriter returns a writer of pictures of 1, 3 or 4 channels. Values are for Float32 only; nil keeps 0 to 255. Product
+// and sum are rounded to float32 one after the other, as Keras' Rescaling does, so that the samples are the same on every
+// machine. Errors wrap ErrWriter.
+func NewWriter(channels int, dtype DType, layout Layout, values *Affine) (*Writer, error) {
+	return newWriter(channels, dtype, layout, values, best())
+}
+
+func newWriter(channels int, dtype DType, layout Layout, values *Affine, set instructions) (*Writer, error) {
+	switch {
+	case channels != 1 && channels != 3 && channels != 4:
+		return nil, fmt.Errorf("%w: %d channels, not 1, 3 or 4", ErrWriter, channels)
+	case layout != ChannelsLast && layout != ChannelsFirst:
+		return nil, fmt.Errorf("%w: layout %d", ErrWriter, layout)
+	case dtype != Uint8 && dtype != Float32:
+		return nil, fmt.Errorf("%w: dtype %d", ErrWriter, dtype)
+	case dtype == Uint8 && values != nil:
+		return nil, fmt.Errorf("%w: uint8 samples take no scale and offset", ErrWriter)
+	case values != nil && (len(values.Scale) != channels || len(values.Offset) != channels):
+		return nil, fmt.Errorf("%w: %d scales and %d offsets for %d channels",
+			ErrWriter, len(values.Scale), len(values.Offset), channels)
+	}
+	w := &Writer{channels: channels, dtype: dtype, layout: layout, instructions: set}
+	if dtype == Float32 {
+		w.prepareFloat32(values)
+	}
+	return w, nil
+}
+
+func (w *Writer) prepareFloat32(values *Affine) {
+	form := &w.float32
+	form.instructions = uint32(w.instructions)
+	form.channels = C.int(w.channels)
+	form.planar = w.layout == ChannelsFirst
+	for c := range w.channels {
+		form.scale[c] = 1
+		if values != nil {
+			form.scale[c] = C.float(values.Scale[c])
+			form.offset[c] = C.float(values.Offset[c])
+		}
+	}
+	C.pixel_prepare_float32(form)
+}
+
+// Bytes returns the size in a batch of a picture of width times height pixels.
+func (w *Writer) Bytes(width, height int) int {
+	samples := width * height * w.channels
+	if w.dtype == Float32 {
+		return 4 * samples
+	}
+	return samples
+}
+
+// Write writes src to dst, mirrored left to right where flipX and top to bottom where flipY. The two must not overlap,
+// and dst must be Bytes(src.Width, src.Height) long; a multiple of 4 as its address makes float32 faster. Errors wrap
+// ErrSize and leave dst as it was.
+func (w *Writer) Write(dst []byte, src Picture, flipX, flipY bool) error {
+	if err := src.check(); err != nil {
+		return err
+	}
+	if src.Channels != w.channels {
+		return fmt.Errorf("%w: picture of %d channels for a writer of %d", ErrSize, src.Channels, w.channels)
+	}
+	if size := w.Bytes(src.Width, src.Height); len(dst) != size {
+		return fmt.Errorf("%w: picture of %d bytes for a place of %d", ErrSize, size, len(dst))
+	}
+	batch, picture := start(dst), start(src.Pix)
+	stride, width, height := C.size_t(src.Stride), C.size_t(src.Width), C.size_t(src.Height)
+	switch w.dtype {
+	case Float32:
+		C.pixel_write_float32(&w.float32, batch, picture, stride, width, height, C.bool(flipX), C.bool(flipY))
+	case Uint8:
+		C.pixel_write_uint8(uint32(w.instructions), C.int(w.channels), w.layout == ChannelsFirst,
+			batch, picture, stride, width, height, C.bool(flipX), C.bool(flipY))
+	}
+	return nil
+}
+
+// check compares by division: no product of sizes may overflow before it is known to fit in Pix.
+func (p Picture) check() error {
+	fits := p.Width > 0 && p.Height > 0 && p.Channels > 0 &&
+		p.Width <= len(p.Pix)/p.Channels &&
+		p.Stride >= p.Width*p.Channels &&
+		p.Height-1 <= (len(p.Pix)-p.Width*p.Channels)/p.Stride
+	if !fits {
+		return fmt.Errorf("%w: %d by %d pixels of %d channels, rows %d bytes apart, in %d bytes",
+			ErrSize, p.Width, p.Height, p.Channels, p.Stride, len(p.Pix))
+	}
+	return nil
+}
+
+func start(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }

@@ -1,0 +1,316 @@
+package pixel
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// available returns the instruction sets that this machine can test.
+func available() []instructions {
+	return []instructions{sse2, avx2, avx512}[:best()+1]
+}
+
+// form is what a Writer is made for.
+type form struct {
+	channels int
+	dtype    DType
+	layout   Layout
+	values   *Affine
+}
+
+// forms returns every form, with coefficients that differ by channel.
+func forms() []form {
+	values := Affine{Scale: []float32{1 / 127.5, 0.0171, -3.7, 1e-3}, Offset: []float32{-1, -2.1179, 0.3, 255}}
+	var all []form
+	for _, channels := range []int{1, 3, 4} {
+		for _, layout := range []Layout{ChannelsLast, ChannelsFirst} {
+			all = append(all, form{channels, Uint8, layout, nil}, form{channels, Float32, layout, nil},
+				form{channels, Float32, layout, &Affine{values.Scale[:channels], values.Offset[:channels]}})
+		}
+	}
+	return all
+}
+
+func (f form) String() string {
+	return fmt.Sprintf("channels=%d/dtype=%d/layout=%d/values=%t", f.channels, f.dtype, f.layout, f.values != nil)
+}
+
+// reference returns what a Writer has to write, sample by sample.
+func (f form) reference(src Picture, flipX, flipY bool) []byte {
+	size := 1
+	if f.dtype == Float32 {
+		size = 4
+	}
+	out := make([]byte, src.Width*src.Height*f.channels*size)
+	for y := range src.Height {
+		for x := range src.Width {
+			fromX, fromY := x, y
+			if flipX {
+				fromX = src.Width - 1 - x
+			}
+			if flipY {
+				fromY = src.Height - 1 - y
+			}
+			for c := range f.channels {
+				sample := src.Pix[fromY*src.Stride+fromX*f.channels+c]
+				at := (y*src.Width+x)*f.channels + c
+				if f.layout == ChannelsFirst {
+					at = (c*src.Height+y)*src.Width + x
+				}
+				if f.dtype == Uint8 {
+					out[at] = sample
+					continue
+				}
+				value := float32(sample)
+				if f.values != nil {
+					value = rescale(sample, f.values.Scale[c], f.values.Offset[c])
+				}
+				binary.LittleEndian.PutUint32(out[at*4:], math.Float32bits(value))
+			}
+		}
+	}
+	return out
+}
+
+// rescale rounds twice; the conversion forbids the compiler to fuse.
+func rescale(x byte, scale, offset float32) float32 {
+	return float32(float32(x)*scale) + offset
+}
+
+// forEach calls test with a writer for each form and instruction set.
+func forEach(t *testing.T, test func(t *testing.T, f form, w *Writer)) {
+	for _, set := range available() {
+		for _, f := range forms() {
+			t.Run(fmt.Sprintf("%s/%s", set, f), func(t *testing.T) {
+				w, err := newWriter(f.channels, f.dtype, f.layout, f.values, set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				test(t, f, w)
+			})
+		}
+	}
+}
+
+func widths(others ...int) []int {
+	var all []int
+	for width := 1; width <= 70; width++ {
+		all = append(all, width)
+	}
+	return append(all, others...)
+}
+
+var flips = [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}}
+
+func TestWriteMatchesReference(t *testing.T) {
+	forEach(t, func(t *testing.T, f form, w *Writer) {
+		random := rand.New(rand.NewPCG(1, 2))
+		for _, width := range widths(127, 128, 224, 227, 300, 1000) {
+			for _, flip := range flips {
+				for _, unaligned := range []int{0, 1, 4, 16, 28, 60} {
+					height := 1 + random.IntN(4)
+					stride := width*f.channels + random.IntN(20)*random.IntN(2)
+					start := random.IntN(17)
+					pix := randomBytes(random, start+(height-1)*stride+width*f.channels)[start:]
+					src := Picture{pix, stride, width, height, f.channels}
+
+					const margin, mark = 128, 0xA5
+					buffer := bytes.Repeat([]byte{mark}, margin+w.Bytes(width, height)+2*margin)
+					start = margin - int(uintptr(unsafe.Pointer(&buffer[0]))%64) + unaligned
+					end := start + w.Bytes(width, height)
+					if err := w.Write(buffer[start:end], src, flip[0], flip[1]); err != nil {
+						t.Fatal(err)
+					}
+					if !bytes.Equal(buffer[start:end], f.reference(src, flip[0], flip[1])) {
+						t.Fatalf("width %d, height %d, flips %v, unaligned by %d: differs", width, height, flip, unaligned)
+					}
+					outside := slices.Concat(buffer[:start], buffer[end:])
+					if bytes.Count(outside, []byte{mark}) != len(outside) {
+						t.Fatalf("width %d, height %d, flips %v, unaligned by %d: wrote outside", width, height, flip, unaligned)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestWriteStaysInside puts picture and place against pages that may not be touched, at their ends and at their starts.
+func TestWriteStaysInside(t *testing.T) {
+	const pages = 16
+	from, to := guarded(t, pages), guarded(t, pages)
+	copy(from, randomBytes(rand.New(rand.NewPCG(3, 4)), len(from)))
+	forEach(t, func(t *testing.T, f form, w *Writer) {
+		for _, width := range widths(224, 227) {
+			for _, flip := range flips {
+				const height = 3
+				src := Picture{nil, width*f.channels + 5, width, height, f.channels}
+				size := (height-1)*src.Stride + width*f.channels
+				for _, atEnd := range []bool{false, true} {
+					dst := to[:w.Bytes(width, height)]
+					src.Pix = from[:size]
+					if atEnd {
+						dst = to[len(to)-len(dst):]
+						src.Pix = from[len(from)-size:]
+					}
+					if err := w.Write(dst, src, flip[0], flip[1]); err != nil {
+						t.Fatal(err)
+					}
+					if !bytes.Equal(dst, f.reference(src, flip[0], flip[1])) {
+						t.Fatalf("width %d, flips %v: differs", width, flip)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestRescalingRoundsTwice compares all bytes with what Keras' Rescaling(1/127.5, -1) computes, which is within a unit in
+// the last place of 1 of the float32 expression x/127.5 - 1.
+func TestRescalingRoundsTwice(t *testing.T) {
+	const scale, offset = float32(1 / 127.5), float32(-1)
+	src := Picture{make([]byte, 256), 256, 256, 1, 1}
+	fusedDiffers := false
+	for x := range src.Pix {
+		src.Pix[x] = byte(x)
+		fused := float32(math.FMA(float64(x), float64(scale), float64(offset)))
+		fusedDiffers = fusedDiffers || fused != rescale(byte(x), scale, offset)
+	}
+	if !fusedDiffers {
+		t.Fatal("no byte tells one rounding from two")
+	}
+	for _, set := range available() {
+		w, err := newWriter(1, Float32, ChannelsLast, &Affine{[]float32{scale}, []float32{offset}}, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := make([]byte, w.Bytes(src.Width, src.Height))
+		if err := w.Write(dst, src, false, false); err != nil {
+			t.Fatal(err)
+		}
+		for x := range src.Pix {
+			got := math.Float32frombits(binary.LittleEndian.Uint32(dst[4*x:]))
+			if want := rescale(byte(x), scale, offset); got != want {
+				t.Errorf("%s: %d becomes %g, not %g", set, x, got, want)
+			}
+			if divided := float32(x)/127.5 - 1; math.Abs(float64(got)-float64(divided)) > 1.2e-7 {
+				t.Errorf("%s: %d becomes %g, too far from %g", set, x, got, divided)
+			}
+		}
+	}
+}
+
+func TestNewWriterRefuses(t *testing.T) {
+	one := []float32{1}
+	for _, f := range []form{
+		{0, Uint8, ChannelsLast, nil},
+		{2, Uint8, ChannelsLast, nil},
+		{5, Float32, ChannelsLast, nil},
+		{3, DType(2), ChannelsLast, nil},
+		{3, Uint8, Layout(2), nil},
+		{3, Float32, Layout(-1), nil},
+		{1, Uint8, ChannelsLast, &Affine{one, one}},
+		{3, Float32, ChannelsLast, &Affine{one, one}},
+		{1, Float32, ChannelsLast, &Affine{one, nil}},
+	} {
+		if w, err := NewWriter(f.channels, f.dtype, f.layout, f.values); w != nil || !errors.Is(err, ErrWriter) {
+			t.Errorf("%v: %v, %v", f, w, err)
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	w, err := NewWriter(3, Uint8, ChannelsLast, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pix := bytes.Repeat([]byte{1}, 2*10+3*3)
+	dst := make([]byte, 3*3*3)
+	if err := w.Write(dst, Picture{pix, 10, 3, 3, 3}, false, false); err != nil {
+		t.Fatal(err)
+	}
+	clear(dst)
+	for _, src := range []Picture{
+		{},
+		{nil, 10, 3, 3, 3},
+		{pix, 10, 3, 3, 1},
+		{pix, 10, 3, 3, 0},
+		{pix, 10, 3, 3, math.MaxInt},
+		{pix, 8, 3, 3, 3},
+		{pix, 0, 3, 3, 3},
+		{pix, -10, 3, 3, 3},
+		{pix, math.MaxInt, 3, 3, 3},
+		{pix, math.MinInt, 3, 3, 3},
+		{pix, 10, 0, 3, 3},
+		{pix, 10, -3, -3, 3},
+		{pix, 10, 2, 3, 3},
+		{pix, 10, math.MaxInt, 3, 3},
+		{pix, 10, 3, 0, 3},
+		{pix, 10, 3, 2, 3},
+		{pix, 10, 3, math.MaxInt, 3},
+		{pix[1:], 10, 3, 3, 3},
+	} {
+		if err := w.Write(dst, src, true, true); !errors.Is(err, ErrSize) {
+			t.Errorf("%v: %v", src, err)
+		}
+	}
+	for _, place := range [][]byte{nil, dst[1:], append(dst, 0)} {
+		if err := w.Write(place, Picture{pix, 10, 3, 3, 3}, false, false); !errors.Is(err, ErrSize) {
+			t.Errorf("place of %d bytes: %v", len(place), err)
+		}
+	}
+	if bytes.Count(dst, []byte{0}) != len(dst) {
+		t.Error("a refused picture was written")
+	}
+}
+
+func TestInstructionsNamesWhatWritersUse(t *testing.T) {
+	w, err := NewWriter(1, Uint8, ChannelsLast, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Instructions(); got != w.instructions.String() || !slices.Contains([]string{"sse2", "avx2", "avx512"}, got) {
+		t.Errorf("%q, but writers use %v", got, w.instructions)
+	}
+}
+
+func randomBytes(random *rand.Rand, size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(random.Uint32())
+	}
+	return b
+}
+
+// guarded returns memory between two pages that may not be touched.
+func guarded(t *testing.T, pages int) []byte {
+	page := syscall.Getpagesize()
+	memory := mapMemory(t, (pages+2)*page)
+	for _, guard := range [][]byte{memory[:page], memory[len(memory)-page:]} {
+		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return memory[page : len(memory)-page]
+}
+
+// mapMemory returns memory from outside the Go heap that lives as long as the test.
+func mapMemory(tb testing.TB, size int) []byte {
+	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := syscall.Munmap(memory); err != nil {
+			tb.Error(err)
+		}
+	})
+	return memory
+}
