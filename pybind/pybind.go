@@ -1,0 +1,215 @@
+// Package pybind is what gopy sees: plain functions over int64, uint64, string and error. docs/abi.md describes
+// them for every caller.
+//
+// A handle is an int64 of ours and stays dead once it is closed. Texts that hold file names are sent as one code
+// point a byte (Latin-1), since a file name need not be UTF-8. Every function turns a panic into an error, which
+// would otherwise end the Python process.
+package pybind
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"tfgoloader/gocore/jpeg"
+	"tfgoloader/gocore/loader"
+	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/source"
+)
+
+// Set by the linker; see setup.py.
+var (
+	packageVersion = "unknown"
+	gopyVersion    = "unknown"
+)
+
+// What Next gives instead of a slab's address.
+const (
+	pending = 0
+	ended   = 1
+)
+
+// signalInterval is how long Next waits at most, so that Python can look for signals.
+const signalInterval = 100 * time.Millisecond
+
+// BuildInfo says what this module was built from, as a JSON object.
+func BuildInfo() (text string, err error) {
+	defer recovered(&err)
+	return encode(map[string]string{
+		"tfgoloader":          packageVersion,
+		"go":                  runtime.Version(),
+		"gopy":                gopyVersion,
+		"libjpeg-turbo":       jpeg.Version(),
+		"vector_instructions": pixel.Instructions(),
+	})
+}
+
+type sourceSpec struct {
+	Kind       string   `json:"kind"`
+	Path       string   `json:"path"`
+	Root       string   `json:"root"`
+	Delimiter  string   `json:"delimiter"`
+	ClassNames []string `json:"class_names"`
+	Paths      []string `json:"paths"`
+	Labels     []int64  `json:"labels"`
+}
+
+// OpenSource lists the samples that a JSON object describes, and gives a handle.
+func OpenSource(spec string) (handle int64, err error) {
+	defer recovered(&err)
+	var s sourceSpec
+	if err := json.Unmarshal([]byte(spec), &s); err != nil {
+		return 0, failure(fmt.Errorf("%w: %w", loader.ErrConfig, err))
+	}
+	var list *source.List
+	switch s.Kind {
+	case "directory":
+		list, err = source.Directory(fileName(s.Path), source.DirectoryOptions{ClassNames: fileNames(s.ClassNames)})
+	case "list":
+		list, err = source.ListFile(fileName(s.Path), fileName(s.Root), fileName(s.Delimiter))
+	case "paths":
+		list, err = source.Paths(fileNames(s.Paths), s.Labels)
+	default:
+		err = fmt.Errorf("%w: unknown source %q", loader.ErrConfig, s.Kind)
+	}
+	if err != nil {
+		return 0, failure(err)
+	}
+	return handles.add(list), nil
+}
+
+// DescribeSource gives a source's size, labels and classes as a JSON object.
+func DescribeSource(handle int64) (text string, err error) {
+	defer recovered(&err)
+	list, err := get[*source.List](handle)
+	if err != nil {
+		return "", failure(err)
+	}
+	about := struct {
+		Count        int      `json:"count"`
+		HasLabels    bool     `json:"has_labels"`
+		ClassNames   []string `json:"class_names"`
+		EmptyClasses []string `json:"empty_classes"`
+	}{list.Len(), list.HasLabels(), texts(list.ClassNames()), texts(list.EmptyClasses())}
+	return encode(about)
+}
+
+// ListSource gives the paths and labels of the samples from one index up to another as a JSON object.
+func ListSource(handle, from, to int64) (text string, err error) {
+	defer recovered(&err)
+	list, err := get[*source.List](handle)
+	if err != nil {
+		return "", failure(err)
+	}
+	var out struct {
+		Paths  []string `json:"paths"`
+		Labels []int64  `json:"labels"`
+	}
+	for i := max(from, 0); i < min(to, int64(list.Len())); i++ {
+		out.Paths = append(out.Paths, toText(list.Path(int(i))))
+		if list.HasLabels() {
+			out.Labels = append(out.Labels, list.Label(int(i)))
+		}
+	}
+	return encode(out)
+}
+
+// OpenLoader starts a loader over a source, as a JSON object describes it, and gives a handle.
+func OpenLoader(sourceHandle int64, spec string) (handle int64, err error) {
+	defer recovered(&err)
+	list, err := get[*source.List](sourceHandle)
+	if err != nil {
+		return 0, failure(err)
+	}
+	var s loader.Spec
+	if err := json.Unmarshal([]byte(spec), &s); err != nil {
+		return 0, failure(fmt.Errorf("%w: %w", loader.ErrConfig, err))
+	}
+	l, err := loader.New(list, s)
+	if err != nil {
+		return 0, failure(err)
+	}
+	return handles.add(l), nil
+}
+
+// DescribeLoader gives the height and width of the pictures that come out as a JSON object.
+func DescribeLoader(loaderHandle int64) (text string, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return "", failure(err)
+	}
+	size := l.OutputSize()
+	return encode(map[string][2]int{"output_size": {size.Y, size.X}})
+}
+
+// Begin starts the loader's next epoch, and gives a handle.
+func Begin(loaderHandle int64) (handle int64, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return 0, failure(err)
+	}
+	epoch, err := l.Begin()
+	if err != nil {
+		return 0, failure(err)
+	}
+	return handles.add(epoch), nil
+}
+
+// Next waits up to a tenth of a second for an epoch's next batch and gives the address of its slab, one reference
+// to which is the caller's; 0 where it is not ready, 1 where the epoch is over.
+func Next(epochHandle int64) (address uint64, err error) {
+	defer recovered(&err)
+	epoch, err := get[*loader.Epoch](epochHandle)
+	if err != nil {
+		return pending, failure(err)
+	}
+	slab, err := epoch.Next(signalInterval)
+	switch {
+	case errors.Is(err, loader.ErrPending):
+		return pending, nil
+	case errors.Is(err, loader.ErrEnd):
+		return ended, nil
+	case err != nil:
+		return pending, failure(err)
+	}
+	return uint64(slab), nil
+}
+
+// Stats gives what the loader has done so far as a JSON object.
+func Stats(loaderHandle int64) (text string, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return "", failure(err)
+	}
+	return encode(l.Stats())
+}
+
+// Close ends what the handle stands for, a source, a loader or an epoch, and frees what is not in the caller's
+// hands. A handle that is closed already is left alone.
+func Close(handle int64) (err error) {
+	defer recovered(&err)
+	if err := handles.close(handle); err != nil {
+		return failure(err)
+	}
+	return nil
+}
+
+func encode(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", failure(err)
+	}
+	return string(text), nil
+}
+
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = failure(fmt.Errorf("%w: %v\n%s", loader.ErrPanic, r, debug.Stack()))
+	}
+}

@@ -1,0 +1,56 @@
+"""Checks of arguments; each raises a ConfigError that names the field, the value and what is allowed."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from tfgoloader._errors import ConfigError
+
+
+def fail(field: str, value: Any, allowed: str) -> NoReturn:
+    """Raise the error of a wrong value."""
+    raise ConfigError(f"{field}={value!r}: expected {allowed}")
+
+
+def integer(field: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """Return an integer within bounds."""
+    allowed = f"an integer >= {least}" if most == 2**63 - 1 else f"an integer from {least} to {most}"
+    if isinstance(value, bool):
+        fail(field, value, allowed)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        fail(field, value, allowed)
+    if not least <= number <= most:
+        fail(field, value, allowed)
+    return number
+
+
+def number(field: str, value: Any, allowed: str = "a finite number") -> float:
+    """Return a finite number."""
+    if isinstance(value, (str, bytes, bool)):
+        fail(field, value, allowed)
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        fail(field, value, allowed)
+    if not math.isfinite(result):
+        fail(field, value, allowed)
+    return result
+
+
+def boolean(field: str, value: Any) -> bool:
+    """Return True or False, and take nothing else for them."""
+    if not isinstance(value, bool):
+        fail(field, value, "True or False")
+    return value
+
+
+def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
+    """Return one of some words."""
+    if value not in allowed or not isinstance(value, str):
+        fail(field, value, " or ".join(map(repr, allowed)))
+    return value

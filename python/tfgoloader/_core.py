@@ -1,0 +1,140 @@
+"""The one door to the compiled module: errors become exceptions, handles and memory get owners."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tfgoloader import _native
+from tfgoloader._errors import (
+    ConfigError,
+    DecodeError,
+    ForkError,
+    InternalError,
+    SourceError,
+    TfGoLoaderError,
+)
+
+PENDING, ENDED = 0, 1  # what Next gives in place of an address
+
+_T = TypeVar("_T")
+_forked = False
+
+
+def _mark_forked() -> None:
+    global _forked
+    _forked = True
+
+
+os.register_at_fork(after_in_child=_mark_forked)
+
+
+def call(function: Callable[..., _T], *arguments: Any) -> _T:
+    """Call a function of the compiled module; its errors are raised as this package's."""
+    if _forked:
+        raise ForkError(
+            "tfgoloader was imported before this process was forked, and Go's threads did not come along: start "
+            'processes with multiprocessing.get_context("spawn"), or import tfgoloader in the child only'
+        )
+    try:
+        return function(*arguments)
+    except RuntimeError as error:
+        failure = _exception(str(error))
+    raise failure
+
+
+def _exception(text: str) -> TfGoLoaderError:
+    code, _, about = text.partition(" ")
+    try:
+        fields = json.loads(about)
+    except ValueError:
+        return InternalError(text)
+    reason = to_text(fields["reason"])
+    if code in ("decode", "source"):
+        kind = DecodeError if code == "decode" else SourceError
+        return kind(to_text(fields["path"]), reason, fields.get("index"))
+    if code == "config":
+        return ConfigError(reason)
+    if code == "closed":
+        return TfGoLoaderError(reason)
+    return InternalError(f"{to_text(fields['path'])}: {reason}" if "path" in fields else reason)
+
+
+def to_text(latin1: str) -> str:
+    """Return the file name whose bytes crossed the boundary as one code point each."""
+    return os.fsdecode(latin1.encode("latin-1"))
+
+
+def from_text(name: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> str:
+    """Return a file name with one code point a byte, as the core takes it: it need not be UTF-8."""
+    return os.fsencode(name).decode("latin-1")
+
+
+def build_info() -> dict[str, str]:
+    """Return the versions of the package, Go, gopy and libjpeg-turbo, and the vector instructions in use."""
+    info: dict[str, str] = json.loads(call(_native.pybind_BuildInfo))
+    return info
+
+
+def _close(handle: int) -> None:
+    if not _forked:  # the parent still owns it
+        _native.pybind_Close(handle)
+
+
+class Handle:
+    """Owns something in the core, which ends with `close`, garbage collection or the interpreter's exit."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._finalizer = weakref.finalize(self, _close, number)
+
+    def close(self) -> None:
+        """End it; a second call does nothing."""
+        self._finalizer()
+
+
+class Header(ctypes.Structure):
+    """The first 64 bytes of a slab; see docs/abi.md."""
+
+    _fields_ = (
+        ("references", ctypes.c_uint32),
+        ("samples", ctypes.c_uint32),
+        ("size", ctypes.c_uint64),
+        ("labels", ctypes.c_uint64),
+        ("epoch", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("reserved", ctypes.c_uint8 * 24),
+    )
+
+
+_release = ctypes.CDLL(_native.__file__).tgl_slab_release
+_release.argtypes = (ctypes.c_void_p,)
+_release.restype = None
+
+
+class Slab:
+    """Owns one reference to a batch's memory; the arrays made of it keep it alive."""
+
+    def __init__(self, address: int) -> None:
+        self._finalizer = weakref.finalize(self, _release, address)
+        self._finalizer.atexit = False  # the memory goes with the process
+        self.header = Header.from_address(address)
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (self.header.size,),
+            "typestr": "|u1",
+            "data": (address, False),
+        }
+
+    def array(self, offset: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return an array over the slab's own memory that starts so many bytes into it."""
+        kind = np.dtype(dtype)
+        size = kind.itemsize * int(np.prod(shape))
+        return np.asarray(self)[offset : offset + size].view(kind).reshape(shape)

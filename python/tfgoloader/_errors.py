@@ -1,0 +1,48 @@
+"""The exceptions of the package; every one is a TfGoLoaderError."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TfGoLoaderError(Exception):
+    """Base of all errors of this package; itself the use of a loader that is closed."""
+
+
+class ConfigError(TfGoLoaderError, ValueError):
+    """An argument that cannot work, raised at once: names the field, the value and what is allowed."""
+
+
+class ForkError(TfGoLoaderError):
+    """Use in a forked child: Go's threads do not live on after a fork. The parent goes on; use spawn."""
+
+
+class InternalError(TfGoLoaderError):
+    """A defect of this package, met on some input; please report it."""
+
+
+class _FileError(TfGoLoaderError):
+    """What is wrong with one file.
+
+    Attributes:
+        path: the file, as the source names it.
+        reason: why, in words.
+        index: the sample's index in its source, or None where it is no sample.
+    """
+
+    def __init__(self, path: str, reason: str, index: int | None = None) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+        self.index = index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.reason, self.index)
+
+
+class DecodeError(_FileError):
+    """A picture that cannot be decoded or is too small for the operations: has path, reason and index."""
+
+
+class SourceError(_FileError, OSError):
+    """A file or folder that cannot be read, or a list with a wrong line: has path, reason and index."""
