@@ -3,6 +3,10 @@ package jpeg
 
 // #cgo CFLAGS: -O2 -Wall -Wextra
 // #cgo pkg-config: libjpeg
+// #cgo noescape tgl_jpeg_open
+// #cgo nocallback tgl_jpeg_open
+// #cgo noescape tgl_jpeg_read
+// #cgo nocallback tgl_jpeg_read
 // #include "shim.h"
 // #include <stdio.h>
 // #include <jpeglib.h>

@@ -56,7 +56,6 @@ func benchPlace(b *testing.B, places [][]byte, write func(place []byte)) {
 	}
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "median-ns/op")
-	b.ReportMetric(float64(times[len(times)/10]), "p10-ns/op")
 }
 
 func BenchmarkWrite(b *testing.B) {

@@ -108,16 +108,22 @@ static int lanes(enum pixel_instructions instructions)
 	return 4 << instructions;
 }
 
-// Writes the pixels that come out at first to last, one by one: `count` channels of each from `channel` on.
+// Writes the pixels that come out at first to last, one by one: `count` channels of each from `channel` on. Streaming
+// needs out aligned to samples.
 static void convert_scalar(const struct pixel_float32 *form, int channel, int count, uint8_t *out, const uint8_t *in,
-                           size_t width, size_t first, size_t last, bool flip)
+                           size_t width, size_t first, size_t last, bool flip, bool streaming)
 {
 	for (size_t x = first; x < last; x++) {
 		const uint8_t *pixel = in + (flip ? width - 1 - x : x) * form->channels + channel;
 		uint8_t *to = out + x * count * sizeof(float);
-		for (int i = 0; i < count; i++) {
+		for (int i = 0; i < count; i++, to += sizeof(float)) {
 			float sample = (float)pixel[i] * form->scale[channel + i] + form->offset[channel + i];
-			memcpy(to + i * sizeof sample, &sample, sizeof sample);
+			int32_t bits;
+			memcpy(&bits, &sample, sizeof bits);
+			if (streaming)
+				_mm_stream_si32((int *)to, bits);
+			else
+				memcpy(to, &bits, sizeof bits);
 		}
 	}
 }
@@ -148,14 +154,14 @@ static void write_row(const struct pixel_float32 *form, int channel, int count, 
 	size_t blocks = (width - head) / block;
 	size_t tail = head + blocks * block;
 
-	convert_scalar(form, channel, count, out, in, width, 0, head, flip);
+	convert_scalar(form, channel, count, out, in, width, 0, head, flip, streaming);
 	if (blocks > 0) {
 		const uint8_t *first = in + (flip ? width - head - block : head) * form->channels;
 		ptrdiff_t step = (flip ? -block : block) * form->channels;
 		convert[form->instructions](&form->vectors[flip][channel], count, form->channels, out + head * size, first, step,
 		                            blocks, streaming);
 	}
-	convert_scalar(form, channel, count, out, in, width, tail, width, flip);
+	convert_scalar(form, channel, count, out, in, width, tail, width, flip, streaming);
 }
 
 void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const uint8_t *picture, size_t stride,
@@ -163,13 +169,12 @@ void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const
 {
 	int planes = form->planar ? form->channels : 1;
 	int count = form->channels / planes;
-	for (size_t y = 0; y < height; y++) {
-		const uint8_t *in = picture + (flip_y ? height - 1 - y : y) * stride;
-		for (int plane = 0; plane < planes; plane++) {
+	for (int plane = 0; plane < planes; plane++)
+		for (size_t y = 0; y < height; y++) {
+			const uint8_t *in = picture + (flip_y ? height - 1 - y : y) * stride;
 			uint8_t *out = batch + (plane * height + y) * width * count * sizeof(float);
 			write_row(form, plane, count, out, in, width, flip_x);
 		}
-	}
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over
 }
 
