@@ -46,7 +46,7 @@ func benchPlaces(b *testing.B, size int) [][]byte {
 	return places
 }
 
-// benchPlace times write place by place, and reports the median too: other work on the machine does not move it.
+// benchPlace times write place by place, and reports the median too, which other work on the machine moves less.
 func benchPlace(b *testing.B, places [][]byte, write func(place []byte)) {
 	var times []time.Duration
 	for i := 0; b.Loop(); i++ {

@@ -2,7 +2,8 @@
 //
 // A block is as many pixels as a vector has lanes, hence as many vectors of samples as there are channels. A table
 // (struct pixel_vector) says which byte of the block each lane takes, so mirroring and planes cost nothing: only the
-// tables differ, and the order in which blocks are read.
+// tables differ, and the order in which blocks are read. Where a row ends within a block, the block is put together from
+// two or more rows, so that a plane is written in whole vectors from its first cache line on.
 #include <immintrin.h>
 #include <string.h>
 
@@ -11,10 +12,17 @@
 #define INLINE static inline __attribute__((always_inline))
 #define TARGET(features) __attribute__((target(features)))
 
-// GCC rounds x * y + z once outside ISO mode, which the cgo flags ask for; Clang obeys the pragma.
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF
-#endif
+// For each set: a table in registers, the load of a block, and a table's samples of a block. GCC would round product and
+// sum once, did not the cgo flags ask for ISO mode.
+struct table_sse2 {
+	const uint8_t *source;
+	__m128 scale, offset;
+};
+
+INLINE struct table_sse2 table_sse2(const struct pixel_vector *vector)
+{
+	return (struct table_sse2){vector->source, _mm_loadu_ps(vector->scale), _mm_loadu_ps(vector->offset)};
+}
 
 INLINE const uint8_t *load_sse2(const uint8_t *in, int channels)
 {
@@ -22,23 +30,47 @@ INLINE const uint8_t *load_sse2(const uint8_t *in, int channels)
 	return in;
 }
 
-INLINE __m128 gather_sse2(const uint8_t *block, const struct pixel_vector *vector)
+INLINE __m128 samples_sse2(const uint8_t *block, struct table_sse2 table)
 {
-	const uint8_t *source = vector->source;
-	return _mm_cvtepi32_ps(_mm_setr_epi32(block[source[0]], block[source[1]], block[source[2]], block[source[3]]));
+	const uint8_t *source = table.source;
+	__m128i bytes = _mm_setr_epi32(block[source[0]], block[source[1]], block[source[2]], block[source[3]]);
+	return _mm_add_ps(_mm_mul_ps(_mm_cvtepi32_ps(bytes), table.scale), table.offset);
 }
 
-// Masked loads stop at the end of the block.
+struct table_avx2 {
+	__m256i words, bytes;
+	__m256 scale, offset;
+};
+
+TARGET("avx2") INLINE struct table_avx2 table_avx2(const struct pixel_vector *vector)
+{
+	return (struct table_avx2){_mm256_loadu_si256((const __m256i *)vector->words),
+	                           _mm256_loadu_si256((const __m256i *)vector->bytes), _mm256_loadu_ps(vector->scale),
+	                           _mm256_loadu_ps(vector->offset)};
+}
+
+// The mask ends the load with the block.
 TARGET("avx2") INLINE __m256i load_avx2(const uint8_t *in, int channels)
 {
 	__m256i words = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 	return _mm256_maskload_epi32((const int *)in, _mm256_cmpgt_epi32(_mm256_set1_epi32(2 * channels), words));
 }
 
-TARGET("avx2") INLINE __m256 gather_avx2(__m256i block, const struct pixel_vector *vector)
+TARGET("avx2") INLINE __m256 samples_avx2(__m256i block, struct table_avx2 table)
 {
-	__m256i words = _mm256_permutevar8x32_epi32(block, _mm256_loadu_si256((const __m256i *)vector->words));
-	return _mm256_cvtepi32_ps(_mm256_shuffle_epi8(words, _mm256_loadu_si256((const __m256i *)vector->bytes)));
+	__m256i bytes = _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(block, table.words), table.bytes);
+	return _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(bytes), table.scale), table.offset);
+}
+
+struct table_avx512 {
+	__m512i words, bytes;
+	__m512 scale, offset;
+};
+
+TARGET("avx512f,avx512bw") INLINE struct table_avx512 table_avx512(const struct pixel_vector *vector)
+{
+	return (struct table_avx512){_mm512_loadu_si512(vector->words), _mm512_loadu_si512(vector->bytes),
+	                             _mm512_loadu_ps(vector->scale), _mm512_loadu_ps(vector->offset)};
 }
 
 TARGET("avx512f,avx512bw") INLINE __m512i load_avx512(const uint8_t *in, int channels)
@@ -46,29 +78,30 @@ TARGET("avx512f,avx512bw") INLINE __m512i load_avx512(const uint8_t *in, int cha
 	return _mm512_maskz_loadu_epi8(~0ull >> (64 - 16 * channels), in);
 }
 
-TARGET("avx512f,avx512bw") INLINE __m512 gather_avx512(__m512i block, const struct pixel_vector *vector)
+TARGET("avx512f,avx512bw") INLINE __m512 samples_avx512(__m512i block, struct table_avx512 table)
 {
-	__m512i words = _mm512_permutexvar_epi32(_mm512_loadu_si512(vector->words), block);
-	return _mm512_cvtepi32_ps(_mm512_shuffle_epi8(words, _mm512_loadu_si512(vector->bytes)));
+	__m512i bytes = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(table.words, block), table.bytes);
+	return _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(bytes), table.scale), table.offset);
 }
 
 // Defines convert_<set>, which writes `count` vectors of each of `blocks` blocks, `step` bytes apart, to successive
 // places; streaming needs these aligned.
-#define DEFINE_CONVERT(set, features, type, load, store, stream)                                                       \
+#define DEFINE_CONVERT(set, features, type, store, stream)                                                             \
 	TARGET(features)                                                                                                   \
 	INLINE void blocks_##set(const struct pixel_vector *vectors, int count, int channels, uint8_t *out,                \
 	                         const uint8_t *in, ptrdiff_t step, size_t blocks, bool streaming)                         \
 	{                                                                                                                  \
+		struct table_##set tables[PIXEL_MAX_CHANNELS];                                                                 \
+		_Pragma("GCC unroll 4") for (int i = 0; i < count; i++) tables[i] = table_##set(&vectors[i]);                  \
 		for (; blocks > 0; blocks--, in += step) {                                                                     \
 			__auto_type block = load_##set(in, channels);                                                              \
 			_Pragma("GCC unroll 4") for (int i = 0; i < count; i++, out += sizeof(type))                               \
 			{                                                                                                          \
-				type product = gather_##set(block, &vectors[i]) * load(vectors[i].scale);                              \
-				type sum = product + load(vectors[i].offset);                                                          \
+				type samples = samples_##set(block, tables[i]);                                                        \
 				if (streaming)                                                                                         \
-					stream((float *)out, sum);                                                                         \
+					stream((float *)out, samples);                                                                     \
 				else                                                                                                   \
-					store((float *)out, sum);                                                                          \
+					store((float *)out, samples);                                                                      \
 			}                                                                                                          \
 		}                                                                                                              \
 	}                                                                                                                  \
@@ -91,40 +124,50 @@ TARGET("avx512f,avx512bw") INLINE __m512 gather_avx512(__m512i block, const stru
 		}                                                                                                              \
 	}
 
-DEFINE_CONVERT(sse2, "sse2", __m128, _mm_loadu_ps, _mm_storeu_ps, _mm_stream_ps)
-DEFINE_CONVERT(avx2, "avx2", __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_stream_ps)
-DEFINE_CONVERT(avx512, "avx512f,avx512bw", __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_stream_ps)
+DEFINE_CONVERT(sse2, "sse2", __m128, _mm_storeu_ps, _mm_stream_ps)
+DEFINE_CONVERT(avx2, "avx2", __m256, _mm256_storeu_ps, _mm256_stream_ps)
+DEFINE_CONVERT(avx512, "avx512f,avx512bw", __m512, _mm512_storeu_ps, _mm512_stream_ps)
 
 typedef void convert_function(const struct pixel_vector *, int, int, uint8_t *, const uint8_t *, ptrdiff_t, size_t, bool);
 
-static convert_function *const convert[] = {
+static convert_function *const converters[] = {
 	[PIXEL_SSE2] = convert_sse2,
 	[PIXEL_AVX2] = convert_avx2,
 	[PIXEL_AVX512] = convert_avx512,
 };
 
-static int lanes(enum pixel_instructions instructions)
+static size_t lanes_of(enum pixel_instructions instructions)
 {
-	return 4 << instructions;
+	return (size_t)4 << instructions;
 }
 
-// Writes the pixels that come out at first to last, one by one: `count` channels of each from `channel` on. Streaming
-// needs out aligned to samples.
-static void convert_scalar(const struct pixel_float32 *form, int channel, int count, uint8_t *out, const uint8_t *in,
-                           size_t width, size_t first, size_t last, bool flip, bool streaming)
+static size_t least(size_t a, size_t b)
 {
-	for (size_t x = first; x < last; x++) {
-		const uint8_t *pixel = in + (flip ? width - 1 - x : x) * form->channels + channel;
-		uint8_t *to = out + x * count * sizeof(float);
-		for (int i = 0; i < count; i++, to += sizeof(float)) {
-			float sample = (float)pixel[i] * form->scale[channel + i] + form->offset[channel + i];
-			int32_t bits;
-			memcpy(&bits, &sample, sizeof bits);
-			if (streaming)
-				_mm_stream_si32((int *)to, bits);
-			else
-				memcpy(to, &bits, sizeof bits);
-		}
+	return a < b ? a : b;
+}
+
+// A picture's pixels, to be taken in the order in which they come out.
+struct source {
+	const uint8_t *picture;
+	size_t stride, width, height, channels;
+	bool flip_x, flip_y;
+};
+
+// Returns where the source has the `count` pixels of one row that come out from x, y on.
+static const uint8_t *find(const struct source *source, size_t x, size_t y, size_t count)
+{
+	const uint8_t *row = source->picture + (source->flip_y ? source->height - 1 - y : y) * source->stride;
+	return row + (source->flip_x ? source->width - x - count : x) * source->channels;
+}
+
+// Puts a block together from the `count` pixels, of any rows, that come out from x, y on.
+static void collect(uint8_t *block, size_t lanes, const struct source *source, size_t x, size_t y, size_t count)
+{
+	for (size_t done = 0; done < count; x = 0, y++) {
+		size_t part = least(count - done, source->width - x);
+		size_t at = source->flip_x ? lanes - done - part : done;
+		memcpy(block + at * source->channels, find(source, x, y, part), part * source->channels);
+		done += part;
 	}
 }
 
@@ -138,62 +181,76 @@ static size_t pixels_to_line(const uint8_t *out, size_t size)
 	return SIZE_MAX;
 }
 
-// Writes one row of `count` channels from `channel` on. Whole cache lines go past the caches: a batch has left them
-// long before it is read, and lines that need not be read first are written twice as fast.
-static void write_row(const struct pixel_float32 *form, int channel, int count, uint8_t *out, const uint8_t *in,
-                      size_t width, bool flip)
+// Writes the pixels that come out at first to last: `count` channels, those of the vectors.
+static void write_run(const struct pixel_float32 *form, const struct pixel_vector *vectors, int count, uint8_t *out,
+                      const struct source *source, size_t first, size_t last, bool streaming)
 {
+	convert_function *convert = converters[form->instructions];
+	size_t lanes = lanes_of(form->instructions);
+	int channels = form->channels;
+	ptrdiff_t step = (ptrdiff_t)lanes * channels * (source->flip_x ? -1 : 1);
 	size_t size = count * sizeof(float);
-	size_t head = pixels_to_line(out, size);
-	bool streaming = head != SIZE_MAX;
-	if (!streaming)
-		head = 0;
-	if (head > width)
-		head = width;
-	ptrdiff_t block = lanes(form->instructions);
-	size_t blocks = (width - head) / block;
-	size_t tail = head + blocks * block;
+	uint8_t block[PIXEL_MAX_LANES * PIXEL_MAX_CHANNELS] = {0};
+	uint8_t samples[sizeof block * sizeof(float)];
 
-	convert_scalar(form, channel, count, out, in, width, 0, head, flip, streaming);
-	if (blocks > 0) {
-		const uint8_t *first = in + (flip ? width - head - block : head) * form->channels;
-		ptrdiff_t step = (flip ? -block : block) * form->channels;
-		convert[form->instructions](&form->vectors[flip][channel], count, form->channels, out + head * size, first, step,
-		                            blocks, streaming);
+	for (size_t done = first, written; done < last; done += written) {
+		size_t x = done % source->width, y = done / source->width;
+		size_t blocks = least(last - done, source->width - x) / lanes;
+		uint8_t *to = out + done * size;
+		if (blocks > 0) {
+			written = blocks * lanes;
+			convert(vectors, count, channels, to, find(source, x, y, lanes), step, blocks, streaming);
+			continue;
+		}
+		written = least(last - done, lanes);
+		collect(block, lanes, source, x, y, written);
+		if (written == lanes) {
+			convert(vectors, count, channels, to, block, step, 1, streaming);
+		} else {
+			convert(vectors, count, channels, samples, block, step, 1, false);
+			memcpy(to, samples, written * size);
+		}
 	}
-	convert_scalar(form, channel, count, out, in, width, tail, width, flip, streaming);
 }
 
 void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const uint8_t *picture, size_t stride,
                          size_t width, size_t height, bool flip_x, bool flip_y)
 {
+	const struct source source = {picture, stride, width, height, form->channels, flip_x, flip_y};
 	int planes = form->planar ? form->channels : 1;
 	int count = form->channels / planes;
-	for (int plane = 0; plane < planes; plane++)
-		for (size_t y = 0; y < height; y++) {
-			const uint8_t *in = picture + (flip_y ? height - 1 - y : y) * stride;
-			uint8_t *out = batch + (plane * height + y) * width * count * sizeof(float);
-			write_row(form, plane, count, out, in, width, flip_x);
-		}
+	size_t pixels = width * height;
+	size_t size = count * sizeof(float);
+	for (int plane = 0; plane < planes; plane++, batch += pixels * size) {
+		// Whole cache lines go past the caches: a batch has left them long before it is read, and a line that need not
+		// be fetched first is written in half the time.
+		size_t line = pixels_to_line(batch, size);
+		bool streaming = line < pixels;
+		size_t head = streaming ? line : 0;
+		const struct pixel_vector *vectors = &form->vectors[flip_x][plane];
+		write_run(form, vectors, count, batch, &source, 0, head, false);
+		write_run(form, vectors, count, batch, &source, head, pixels, streaming);
+	}
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over
 }
 
-static void prepare_vector(struct pixel_vector *vector, const struct pixel_float32 *form, int index, bool flip)
+static void prepare_vector(struct pixel_vector *vector, const struct pixel_float32 *form, const float *scale,
+                           const float *offset, int index, bool flip)
 {
-	int block = lanes(form->instructions);
-	for (int i = 0; i < block; i++) {
-		int sample = index * block + i;
+	int lanes = lanes_of(form->instructions);
+	for (int i = 0; i < lanes; i++) {
+		int sample = index * lanes + i;
 		int pixel = form->planar ? i : sample / form->channels;
 		int channel = form->planar ? index : sample % form->channels;
-		vector->source[i] = (flip ? block - 1 - pixel : pixel) * form->channels + channel;
-		vector->scale[i] = form->scale[channel];
-		vector->offset[i] = form->offset[channel];
+		vector->source[i] = (flip ? lanes - 1 - pixel : pixel) * form->channels + channel;
+		vector->scale[i] = scale[channel];
+		vector->offset[i] = offset[channel];
 	}
-	for (int i = 0; i < block; i += 4) {
+	for (int i = 0; i < lanes; i += 4) {
 		// Four neighbouring lanes take their bytes from at most four neighbouring words.
 		int first = vector->source[i];
 		for (int j = i; j < i + 4; j++)
-			first = vector->source[j] < first ? vector->source[j] : first;
+			first = least(first, vector->source[j]);
 		first /= 4;
 		for (int j = i; j < i + 4; j++) {
 			uint8_t widened[4] = {vector->source[j] - 4 * first, 0x80, 0x80, 0x80};
@@ -203,9 +260,13 @@ static void prepare_vector(struct pixel_vector *vector, const struct pixel_float
 	}
 }
 
-void pixel_prepare_float32(struct pixel_float32 *form)
+void pixel_prepare_float32(struct pixel_float32 *form, enum pixel_instructions instructions, int channels, bool planar,
+                           const float *scale, const float *offset)
 {
+	form->instructions = instructions;
+	form->channels = channels;
+	form->planar = planar;
 	for (int flip = 0; flip < 2; flip++)
-		for (int i = 0; i < form->channels; i++)
-			prepare_vector(&form->vectors[flip][i], form, i, flip);
+		for (int i = 0; i < channels; i++)
+			prepare_vector(&form->vectors[flip][i], form, scale, offset, i, flip);
 }

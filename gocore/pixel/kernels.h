@@ -26,13 +26,12 @@ struct pixel_float32 {
 	enum pixel_instructions instructions;
 	int channels;
 	bool planar; // channels first
-	float scale[PIXEL_MAX_CHANNELS];
-	float offset[PIXEL_MAX_CHANNELS];
 	struct pixel_vector vectors[2][PIXEL_MAX_CHANNELS]; // by flip_x; by channel if planar, else in the order of output
 };
 
-// Derives the vectors from the other fields.
-void pixel_prepare_float32(struct pixel_float32 *form);
+// Sets all of form; scale and offset are by channel.
+void pixel_prepare_float32(struct pixel_float32 *form, enum pixel_instructions instructions, int channels, bool planar,
+                           const float *scale, const float *offset);
 
 // Both write height rows of width interleaved pixels, stride bytes apart at picture, to batch, mirrored left to right
 // if flip_x and top to bottom if flip_y.

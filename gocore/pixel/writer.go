@@ -6,6 +6,7 @@ package pixel
 // #cgo nocallback pixel_write_float32
 // #cgo noescape pixel_write_uint8
 // #cgo nocallback pixel_write_uint8
+// // ISO mode also keeps GCC from rounding a product and its sum only once.
 // #include "kernels.h"
 import "C"
 
@@ -87,18 +88,15 @@ func newWriter(channels int, dtype DType, layout Layout, values *Affine, set ins
 }
 
 func (w *Writer) prepareFloat32(values *Affine) {
-	form := &w.float32
-	form.instructions = uint32(w.instructions)
-	form.channels = C.int(w.channels)
-	form.planar = w.layout == ChannelsFirst
+	var scale, offset [C.PIXEL_MAX_CHANNELS]C.float
 	for c := range w.channels {
-		form.scale[c] = 1
+		scale[c] = 1
 		if values != nil {
-			form.scale[c] = C.float(values.Scale[c])
-			form.offset[c] = C.float(values.Offset[c])
+			scale[c], offset[c] = C.float(values.Scale[c]), C.float(values.Offset[c])
 		}
 	}
-	C.pixel_prepare_float32(form)
+	C.pixel_prepare_float32(&w.float32, uint32(w.instructions), C.int(w.channels), w.layout == ChannelsFirst,
+		&scale[0], &offset[0])
 }
 
 // Bytes returns the size in a batch of a picture of width times height pixels.
@@ -111,8 +109,8 @@ func (w *Writer) Bytes(width, height int) int {
 }
 
 // Write writes src to dst, mirrored left to right where flipX and top to bottom where flipY. The two must not overlap,
-// and dst must be Bytes(src.Width, src.Height) long; a multiple of 4 as its address makes float32 faster. Errors wrap
-// ErrSize and leave dst as it was.
+// and dst must be Bytes(src.Width, src.Height) long; float32 samples are written faster where dst begins at a multiple
+// of 16 bytes. Errors wrap ErrSize and leave dst as it was.
 func (w *Writer) Write(dst []byte, src Picture, flipX, flipY bool) error {
 	if err := src.check(); err != nil {
 		return err

@@ -111,16 +111,17 @@ func widths(others ...int) []int {
 var flips = [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}}
 
 func TestWriteMatchesReference(t *testing.T) {
+	noise := randomBytes(rand.New(rand.NewPCG(1, 2)), 1<<16)
 	forEach(t, func(t *testing.T, f form, w *Writer) {
-		random := rand.New(rand.NewPCG(1, 2))
+		random := rand.New(rand.NewPCG(3, 4))
 		for _, width := range widths(127, 128, 224, 227, 300, 1000) {
 			for _, flip := range flips {
-				for _, unaligned := range []int{0, 1, 4, 16, 28, 60} {
-					height := 1 + random.IntN(4)
+				for _, unaligned := range []int{0, 1, 4, 48} {
+					height := 1 + 40/width + random.IntN(4) // blocks of several rows, too
 					stride := width*f.channels + random.IntN(20)*random.IntN(2)
-					start := random.IntN(17)
-					pix := randomBytes(random, start+(height-1)*stride+width*f.channels)[start:]
-					src := Picture{pix, stride, width, height, f.channels}
+					size := (height-1)*stride + width*f.channels
+					start := random.IntN(len(noise) - size)
+					src := Picture{noise[start : start+size], stride, width, height, f.channels}
 
 					const margin, mark = 128, 0xA5
 					buffer := bytes.Repeat([]byte{mark}, margin+w.Bytes(width, height)+2*margin)
@@ -146,7 +147,7 @@ func TestWriteMatchesReference(t *testing.T) {
 func TestWriteStaysInside(t *testing.T) {
 	const pages = 16
 	from, to := guarded(t, pages), guarded(t, pages)
-	copy(from, randomBytes(rand.New(rand.NewPCG(3, 4)), len(from)))
+	copy(from, randomBytes(rand.New(rand.NewPCG(5, 6)), len(from)))
 	forEach(t, func(t *testing.T, f form, w *Writer) {
 		for _, width := range widths(224, 227) {
 			for _, flip := range flips {
