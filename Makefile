@@ -44,7 +44,8 @@ bench: $(VENV)/installed ## compare the reference pipeline with tf.data and with
 
 fuzz: $(VENV)/ready ## run each Go fuzz target for FUZZTIME (30s)
 	set -e; for package in $$($(RUN) go list ./gocore/...); do \
-		for target in $$($(RUN) go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+		targets=$$($(RUN) go test -list '^Fuzz' $$package); \
+		for target in $$(echo "$$targets" | grep '^Fuzz'); do \
 			$(RUN) go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
@@ -73,5 +74,5 @@ $(VENV)/ready: scripts/toolchain.py
 
 $(VENV)/installed: $(VENV)/ready $(PACKAGED)
 	rm -rf build/lib.*
-	$(PIP) install --no-build-isolation '.[dev]'
+	$(PIP) install --no-compile --no-build-isolation '.[dev]'
 	touch $@
