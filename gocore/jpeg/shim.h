@@ -24,7 +24,7 @@ typedef struct {
     uint32_t x, y, width, height;
 } tgl_jpeg_window;
 
-/* Interleaved RGB: the window's first pixel and the distance between its rows in bytes. */
+/* Interleaved RGB, or gray: the window's first pixel and the distance between its rows in bytes. */
 typedef struct {
     const uint8_t *pixels;
     size_t stride;
@@ -33,11 +33,12 @@ typedef struct {
 tgl_jpeg *tgl_jpeg_new(void);
 void tgl_jpeg_free(tgl_jpeg *decoder);
 
-/* Reads the header up to the first scan. */
-int tgl_jpeg_open(tgl_jpeg *decoder, const uint8_t *data, size_t size, tgl_jpeg_size *out);
+/* Reads the header up to the first scan. Where truncated files are accepted, what is missing of the scans of a file is
+ * filled as libjpeg does after a premature end. */
+int tgl_jpeg_open(tgl_jpeg *decoder, const uint8_t *data, size_t size, int accept_truncated, tgl_jpeg_size *out);
 
-/* Decodes the window of the picture opened last, once. */
-int tgl_jpeg_read(tgl_jpeg *decoder, const tgl_jpeg_window *window, int fast_dct, tgl_jpeg_rows *out);
+/* Decodes the window of the picture opened last, once, to RGB or, with 1 channel, to gray. */
+int tgl_jpeg_read(tgl_jpeg *decoder, const tgl_jpeg_window *window, int fast_dct, int channels, tgl_jpeg_rows *out);
 
 /* The reason of the last failure, and how many warnings libjpeg gave since the last open. */
 const char *tgl_jpeg_message(const tgl_jpeg *decoder);

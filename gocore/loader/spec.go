@@ -43,7 +43,7 @@ type plan struct {
 }
 
 func newPlan(spec Spec, list *source.List) (*plan, error) {
-	p := &plan{Spec: spec, codec: codec.Options{MaxPixels: spec.MaxPixels}}
+	p := &plan{Spec: spec, codec: codec.Options{MaxPixels: spec.MaxPixels, Channels: channels, Depth: 8, Orient: true}}
 	if spec.BatchSize < 1 || spec.BatchSize > math.MaxInt32 || spec.Workers < 1 || spec.Prefetch < 0 || spec.MaxPixels < 1 {
 		return nil, configError("batch_size, num_workers and max_pixels are at least 1, prefetch at least 0")
 	}

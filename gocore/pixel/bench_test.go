@@ -18,8 +18,8 @@ const (
 )
 
 var benchValues = &Affine{
-	Scale:  []float32{1 / 127.5, 1 / 127.5, 1 / 127.5},
-	Offset: []float32{-1, -1, -1},
+	Scale:  []float64{1 / 127.5, 1 / 127.5, 1 / 127.5},
+	Offset: []float64{-1, -1, -1},
 }
 
 func benchPicture() Picture {
@@ -93,7 +93,7 @@ func BenchmarkTable(b *testing.B) {
 	src := benchPicture()
 	var table [256]float32
 	for i := range table {
-		table[i] = float32(i)*benchValues.Scale[0] + benchValues.Offset[0]
+		table[i] = float32(float64(i)*benchValues.Scale[0] + benchValues.Offset[0])
 	}
 	places := benchPlaces(b, src.Width*src.Height*3*4)
 	benchPlace(b, places, func(place []byte) {

@@ -5,6 +5,7 @@
 // tables differ, and the order in which blocks are read. Where a row ends within a block, the block is put together from
 // two or more rows, so that a plane is written in whole vectors from its first cache line on.
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 #include "kernels.h"
@@ -12,16 +13,17 @@
 #define INLINE static inline __attribute__((always_inline))
 #define TARGET(features) __attribute__((target(features)))
 
-// For each set: a table in registers, the load of a block, and a table's samples of a block. GCC would round product and
-// sum once, did not the cgo flags ask for ISO mode.
+// For each set: a table in registers, the load of a block, and a table's samples of a block. GCC would fuse product
+// and sum on some machines, did not the cgo flags ask for ISO mode.
 struct table_sse2 {
 	const uint8_t *source;
-	__m128 scale, offset;
+	__m128 scale, scale_rest, offset, offset_rest;
 };
 
 INLINE struct table_sse2 table_sse2(const struct pixel_vector *vector)
 {
-	return (struct table_sse2){vector->source, _mm_loadu_ps(vector->scale), _mm_loadu_ps(vector->offset)};
+	return (struct table_sse2){vector->source, _mm_loadu_ps(vector->scale), _mm_loadu_ps(vector->scale_rest),
+	                           _mm_loadu_ps(vector->offset), _mm_loadu_ps(vector->offset_rest)};
 }
 
 INLINE const uint8_t *load_sse2(const uint8_t *in, int channels)
@@ -34,19 +36,22 @@ INLINE __m128 samples_sse2(const uint8_t *block, struct table_sse2 table)
 {
 	const uint8_t *source = table.source;
 	__m128i bytes = _mm_setr_epi32(block[source[0]], block[source[1]], block[source[2]], block[source[3]]);
-	return _mm_add_ps(_mm_mul_ps(_mm_cvtepi32_ps(bytes), table.scale), table.offset);
+	__m128 x = _mm_cvtepi32_ps(bytes);
+	return _mm_add_ps(_mm_add_ps(_mm_mul_ps(x, table.scale), table.offset),
+	                  _mm_add_ps(_mm_mul_ps(x, table.scale_rest), table.offset_rest));
 }
 
 struct table_avx2 {
 	__m256i words, bytes;
-	__m256 scale, offset;
+	__m256 scale, scale_rest, offset, offset_rest;
 };
 
 TARGET("avx2") INLINE struct table_avx2 table_avx2(const struct pixel_vector *vector)
 {
 	return (struct table_avx2){_mm256_loadu_si256((const __m256i *)vector->words),
 	                           _mm256_loadu_si256((const __m256i *)vector->bytes), _mm256_loadu_ps(vector->scale),
-	                           _mm256_loadu_ps(vector->offset)};
+	                           _mm256_loadu_ps(vector->scale_rest), _mm256_loadu_ps(vector->offset),
+	                           _mm256_loadu_ps(vector->offset_rest)};
 }
 
 // The mask ends the load with the block.
@@ -59,18 +64,21 @@ TARGET("avx2") INLINE __m256i load_avx2(const uint8_t *in, int channels)
 TARGET("avx2") INLINE __m256 samples_avx2(__m256i block, struct table_avx2 table)
 {
 	__m256i bytes = _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(block, table.words), table.bytes);
-	return _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(bytes), table.scale), table.offset);
+	__m256 x = _mm256_cvtepi32_ps(bytes);
+	return _mm256_add_ps(_mm256_add_ps(_mm256_mul_ps(x, table.scale), table.offset),
+	                     _mm256_add_ps(_mm256_mul_ps(x, table.scale_rest), table.offset_rest));
 }
 
 struct table_avx512 {
 	__m512i words, bytes;
-	__m512 scale, offset;
+	__m512 scale, scale_rest, offset, offset_rest;
 };
 
 TARGET("avx512f,avx512bw") INLINE struct table_avx512 table_avx512(const struct pixel_vector *vector)
 {
 	return (struct table_avx512){_mm512_loadu_si512(vector->words), _mm512_loadu_si512(vector->bytes),
-	                             _mm512_loadu_ps(vector->scale), _mm512_loadu_ps(vector->offset)};
+	                             _mm512_loadu_ps(vector->scale), _mm512_loadu_ps(vector->scale_rest),
+	                             _mm512_loadu_ps(vector->offset), _mm512_loadu_ps(vector->offset_rest)};
 }
 
 TARGET("avx512f,avx512bw") INLINE __m512i load_avx512(const uint8_t *in, int channels)
@@ -81,7 +89,9 @@ TARGET("avx512f,avx512bw") INLINE __m512i load_avx512(const uint8_t *in, int cha
 TARGET("avx512f,avx512bw") INLINE __m512 samples_avx512(__m512i block, struct table_avx512 table)
 {
 	__m512i bytes = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(table.words, block), table.bytes);
-	return _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(bytes), table.scale), table.offset);
+	__m512 x = _mm512_cvtepi32_ps(bytes);
+	return _mm512_add_ps(_mm512_add_ps(_mm512_mul_ps(x, table.scale), table.offset),
+	                     _mm512_add_ps(_mm512_mul_ps(x, table.scale_rest), table.offset_rest));
 }
 
 // Defines convert_<set>, which writes `count` vectors of each of `blocks` blocks, `step` bytes apart, to successive
@@ -234,8 +244,16 @@ void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over
 }
 
-static void prepare_vector(struct pixel_vector *vector, const struct pixel_float32 *form, const float *scale,
-                           const float *offset, int index, bool flip)
+// Returns the value to 16 bits, whose product with a byte float32 holds.
+static float high_part(double value)
+{
+	int exponent;
+	double fraction = frexp(value, &exponent);
+	return (float)ldexp(nearbyint(ldexp(fraction, 16)), exponent - 16);
+}
+
+static void prepare_vector(struct pixel_vector *vector, const struct pixel_float32 *form, const double *scale,
+                           const double *offset, int index, bool flip)
 {
 	int lanes = lanes_of(form->instructions);
 	for (int i = 0; i < lanes; i++) {
@@ -243,8 +261,10 @@ static void prepare_vector(struct pixel_vector *vector, const struct pixel_float
 		int pixel = form->planar ? i : sample / form->channels;
 		int channel = form->planar ? index : sample % form->channels;
 		vector->source[i] = (flip ? lanes - 1 - pixel : pixel) * form->channels + channel;
-		vector->scale[i] = scale[channel];
-		vector->offset[i] = offset[channel];
+		vector->scale[i] = high_part(scale[channel]);
+		vector->scale_rest[i] = (float)(scale[channel] - vector->scale[i]);
+		vector->offset[i] = (float)offset[channel];
+		vector->offset_rest[i] = (float)(offset[channel] - vector->offset[i]);
 	}
 	for (int i = 0; i < lanes; i += 4) {
 		// Four neighbouring lanes take their bytes from at most four neighbouring words.
@@ -261,7 +281,7 @@ static void prepare_vector(struct pixel_vector *vector, const struct pixel_float
 }
 
 void pixel_prepare_float32(struct pixel_float32 *form, enum pixel_instructions instructions, int channels, bool planar,
-                           const float *scale, const float *offset)
+                           const double *scale, const double *offset)
 {
 	form->instructions = instructions;
 	form->channels = channels;

@@ -11,10 +11,11 @@ enum pixel_instructions { PIXEL_SSE2, PIXEL_AVX2, PIXEL_AVX512 };
 
 enum { PIXEL_MAX_CHANNELS = 4, PIXEL_MAX_LANES = 16 };
 
-// One vector of float32 samples: lane i is byte source[i] of a block of pixels, times scale[i], plus offset[i].
+// One vector of float32 samples: lane i is byte source[i] of a block of pixels, times scale[i], plus offset[i]. Both are
+// in two parts: a byte times a scale's high part is exact, and what is added to that is rounded last.
 struct pixel_vector {
-	float scale[PIXEL_MAX_LANES];
-	float offset[PIXEL_MAX_LANES];
+	float scale[PIXEL_MAX_LANES], scale_rest[PIXEL_MAX_LANES];
+	float offset[PIXEL_MAX_LANES], offset_rest[PIXEL_MAX_LANES];
 	uint8_t source[PIXEL_MAX_LANES];
 	// The same choice in two steps: 32-bit words of the block, then bytes of each 128 bits, widened to 32 bits.
 	int32_t words[PIXEL_MAX_LANES];
@@ -31,7 +32,7 @@ struct pixel_float32 {
 
 // Sets all of form; scale and offset are by channel.
 void pixel_prepare_float32(struct pixel_float32 *form, enum pixel_instructions instructions, int channels, bool planar,
-                           const float *scale, const float *offset);
+                           const double *scale, const double *offset);
 
 // Both write height rows of width interleaved pixels, stride bytes apart at picture, to batch, mirrored left to right
 // if flip_x and top to bottom if flip_y.

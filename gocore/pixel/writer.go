@@ -1,6 +1,7 @@
-// Package pixel holds the kernels that turn decoded 8-bit pictures into the samples of a batch.
+// Package pixel holds the kernels that turn decoded pictures into the samples of a batch.
 package pixel
 
+// #cgo LDFLAGS: -lm
 // #cgo CFLAGS: -std=c11 -O2 -fno-fast-math -Wall -Wextra
 // #cgo noescape pixel_write_float32
 // #cgo nocallback pixel_write_float32
@@ -29,6 +30,7 @@ type DType int
 const (
 	Uint8 DType = iota
 	Float32
+	Uint16
 )
 
 // Layout is the order of a batch's axes.
@@ -39,15 +41,25 @@ const (
 	ChannelsFirst               // channels, height, width
 )
 
-// Picture is a window of interleaved 8-bit pixels; its rows begin Stride bytes apart in Pix.
+// Picture is a window of interleaved pixels; its rows begin Stride bytes apart in Pix.
 type Picture struct {
 	Pix                             []byte
 	Stride, Width, Height, Channels int
+	Wide                            bool // samples have 16 bits, in native byte order, not 8
 }
 
-// Affine holds for each channel the coefficients of y = x*Scale + Offset.
+// PixelBytes returns the size of a pixel.
+func (p Picture) PixelBytes() int {
+	if p.Wide {
+		return 2 * p.Channels
+	}
+	return p.Channels
+}
+
+// Affine holds for each channel the coefficients of y = x*Scale + Offset, which is computed to more than float32 holds
+// and then rounded.
 type Affine struct {
-	Scale, Offset []float32
+	Scale, Offset []float64
 }
 
 // Writer writes pictures in one form into batches. It is immutable, so goroutines may share it.
@@ -59,9 +71,8 @@ type Writer struct {
 	float32      C.struct_pixel_float32
 }
 
-// NewWriter returns a writer of pictures of 1, 3 or 4 channels. Values are for Float32 only; nil keeps 0 to 255. Product
-// and sum are rounded to float32 one after the other, as Keras' Rescaling does, so that the samples are the same on every
-// machine. Errors wrap ErrWriter.
+// NewWriter returns a writer of pictures of 1, 3 or 4 channels. Values are for Float32 only; nil keeps 0 to 255. The
+// result is the same on every machine. Errors wrap ErrWriter.
 func NewWriter(channels int, dtype DType, layout Layout, values *Affine) (*Writer, error) {
 	return newWriter(channels, dtype, layout, values, best())
 }
@@ -72,10 +83,10 @@ func newWriter(channels int, dtype DType, layout Layout, values *Affine, set ins
 		return nil, fmt.Errorf("%w: %d channels, not 1, 3 or 4", ErrWriter, channels)
 	case layout != ChannelsLast && layout != ChannelsFirst:
 		return nil, fmt.Errorf("%w: layout %d", ErrWriter, layout)
-	case dtype != Uint8 && dtype != Float32:
+	case dtype != Uint8 && dtype != Float32 && dtype != Uint16:
 		return nil, fmt.Errorf("%w: dtype %d", ErrWriter, dtype)
-	case dtype == Uint8 && values != nil:
-		return nil, fmt.Errorf("%w: uint8 samples take no scale and offset", ErrWriter)
+	case dtype != Float32 && values != nil:
+		return nil, fmt.Errorf("%w: integer samples take no scale and offset", ErrWriter)
 	case values != nil && (len(values.Scale) != channels || len(values.Offset) != channels):
 		return nil, fmt.Errorf("%w: %d scales and %d offsets for %d channels",
 			ErrWriter, len(values.Scale), len(values.Offset), channels)
@@ -88,11 +99,11 @@ func newWriter(channels int, dtype DType, layout Layout, values *Affine, set ins
 }
 
 func (w *Writer) prepareFloat32(values *Affine) {
-	var scale, offset [C.PIXEL_MAX_CHANNELS]C.float
+	var scale, offset [C.PIXEL_MAX_CHANNELS]C.double
 	for c := range w.channels {
 		scale[c] = 1
 		if values != nil {
-			scale[c], offset[c] = C.float(values.Scale[c]), C.float(values.Offset[c])
+			scale[c], offset[c] = C.double(values.Scale[c]), C.double(values.Offset[c])
 		}
 	}
 	C.pixel_prepare_float32(&w.float32, uint32(w.instructions), C.int(w.channels), w.layout == ChannelsFirst,
@@ -101,22 +112,18 @@ func (w *Writer) prepareFloat32(values *Affine) {
 
 // Bytes returns the size in a batch of a picture of width times height pixels.
 func (w *Writer) Bytes(width, height int) int {
-	samples := width * height * w.channels
-	if w.dtype == Float32 {
-		return 4 * samples
-	}
-	return samples
+	return width * height * w.channels * [...]int{Uint8: 1, Float32: 4, Uint16: 2}[w.dtype]
 }
 
-// Write writes src to dst, mirrored left to right where flipX and top to bottom where flipY. The two must not overlap,
+// Write writes src, which is wide for Uint16 alone, to dst, mirrored left to right where flipX and top to bottom where flipY. The two must not overlap,
 // and dst must be Bytes(src.Width, src.Height) long; float32 samples are written faster where dst begins at a multiple
 // of 16 bytes. Errors wrap ErrSize and leave dst as it was.
 func (w *Writer) Write(dst []byte, src Picture, flipX, flipY bool) error {
 	if err := src.check(); err != nil {
 		return err
 	}
-	if src.Channels != w.channels {
-		return fmt.Errorf("%w: picture of %d channels for a writer of %d", ErrSize, src.Channels, w.channels)
+	if src.Channels != w.channels || src.Wide != (w.dtype == Uint16) {
+		return fmt.Errorf("%w: picture of %d channels (wide: %t) for a writer of %d", ErrSize, src.Channels, src.Wide, w.channels)
 	}
 	if size := w.Bytes(src.Width, src.Height); len(dst) != size {
 		return fmt.Errorf("%w: picture of %d bytes for a place of %d", ErrSize, size, len(dst))
@@ -129,6 +136,8 @@ func (w *Writer) Write(dst []byte, src Picture, flipX, flipY bool) error {
 	case Uint8:
 		C.pixel_write_uint8(uint32(w.instructions), C.int(w.channels), w.layout == ChannelsFirst,
 			batch, picture, stride, width, height, C.bool(flipX), C.bool(flipY))
+	case Uint16:
+		writeUint16(dst, src, w.layout == ChannelsFirst, flipX, flipY)
 	}
 	return nil
 }
@@ -136,9 +145,9 @@ func (w *Writer) Write(dst []byte, src Picture, flipX, flipY bool) error {
 // check compares by division: no product of sizes may overflow before it is known to fit in Pix.
 func (p Picture) check() error {
 	fits := p.Width > 0 && p.Height > 0 && p.Channels > 0 &&
-		p.Width <= len(p.Pix)/p.Channels &&
-		p.Stride >= p.Width*p.Channels &&
-		p.Height-1 <= (len(p.Pix)-p.Width*p.Channels)/p.Stride
+		p.Width <= len(p.Pix)/p.PixelBytes() &&
+		p.Stride >= p.Width*p.PixelBytes() &&
+		p.Height-1 <= (len(p.Pix)-p.Width*p.PixelBytes())/p.Stride
 	if !fits {
 		return fmt.Errorf("%w: %d by %d pixels of %d channels, rows %d bytes apart, in %d bytes",
 			ErrSize, p.Width, p.Height, p.Channels, p.Stride, len(p.Pix))

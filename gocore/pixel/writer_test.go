@@ -28,7 +28,7 @@ type form struct {
 
 // forms returns every form, with coefficients that differ by channel.
 func forms() []form {
-	values := Affine{Scale: []float32{1 / 127.5, 0.0171, -3.7, 1e-3}, Offset: []float32{-1, -2.1179, 0.3, 255}}
+	values := Affine{Scale: []float64{1 / 127.5, 0.0171, -3.7, 1e-3}, Offset: []float64{-1, -2.1179, 0.3, 255}}
 	var all []form
 	for _, channels := range []int{1, 3, 4} {
 		for _, layout := range []Layout{ChannelsLast, ChannelsFirst} {
@@ -80,9 +80,14 @@ func (f form) reference(src Picture, flipX, flipY bool) []byte {
 	return out
 }
 
-// rescale rounds twice; the conversion forbids the compiler to fuse.
-func rescale(x byte, scale, offset float32) float32 {
-	return float32(float32(x)*scale) + offset
+// rescale is what the kernels compute, in plain Go; the conversions forbid the compiler to fuse.
+func rescale(x byte, scale, offset float64) float32 {
+	fraction, exponent := math.Frexp(scale)
+	high := float32(math.Ldexp(math.RoundToEven(math.Ldexp(fraction, 16)), exponent-16))
+	near := float32(offset)
+	first := float32(float32(x)*high) + near
+	rest := float32(float32(x)*float32(scale-float64(high))) + float32(offset-float64(near))
+	return first + rest
 }
 
 // forEach calls test with a writer for each form and instruction set.
@@ -121,7 +126,7 @@ func TestWriteMatchesReference(t *testing.T) {
 					stride := width*f.channels + random.IntN(20)*random.IntN(2)
 					size := (height-1)*stride + width*f.channels
 					start := random.IntN(len(noise) - size)
-					src := Picture{noise[start : start+size], stride, width, height, f.channels}
+					src := Picture{noise[start : start+size], stride, width, height, f.channels, false}
 
 					const margin, mark = 128, 0xA5
 					buffer := bytes.Repeat([]byte{mark}, margin+w.Bytes(width, height)+2*margin)
@@ -152,7 +157,7 @@ func TestWriteStaysInside(t *testing.T) {
 		for _, width := range widths(224, 227) {
 			for _, flip := range flips {
 				const height = 3
-				src := Picture{nil, width*f.channels + 5, width, height, f.channels}
+				src := Picture{nil, width*f.channels + 5, width, height, f.channels, false}
 				size := (height-1)*src.Stride + width*f.channels
 				for _, atEnd := range []bool{false, true} {
 					dst := to[:w.Bytes(width, height)]
@@ -173,48 +178,51 @@ func TestWriteStaysInside(t *testing.T) {
 	})
 }
 
-// TestRescalingRoundsTwice compares all bytes with what Keras' Rescaling(1/127.5, -1) computes, which is within a unit in
-// the last place of 1 of the float32 expression x/127.5 - 1.
-func TestRescalingRoundsTwice(t *testing.T) {
-	const scale, offset = float32(1 / 127.5), float32(-1)
-	src := Picture{make([]byte, 256), 256, 256, 1, 1}
-	fusedDiffers := false
+// All bytes by x/127.5 - 1 must be the float32 nearest to the exact value; other coefficients may be one off.
+func TestRescalingIsExact(t *testing.T) {
+	src := Picture{make([]byte, 256), 256, 256, 1, 1, false}
 	for x := range src.Pix {
 		src.Pix[x] = byte(x)
-		fused := float32(math.FMA(float64(x), float64(scale), float64(offset)))
-		fusedDiffers = fusedDiffers || fused != rescale(byte(x), scale, offset)
 	}
-	if !fusedDiffers {
-		t.Fatal("no byte tells one rounding from two")
-	}
-	for _, set := range available() {
-		w, err := newWriter(1, Float32, ChannelsLast, &Affine{[]float32{scale}, []float32{offset}}, set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dst := make([]byte, w.Bytes(src.Width, src.Height))
-		if err := w.Write(dst, src, false, false); err != nil {
-			t.Fatal(err)
-		}
-		for x := range src.Pix {
-			got := math.Float32frombits(binary.LittleEndian.Uint32(dst[4*x:]))
-			if want := rescale(byte(x), scale, offset); got != want {
-				t.Errorf("%s: %d becomes %g, not %g", set, x, got, want)
+	for _, c := range []struct{ scale, offset float64 }{
+		{1 / 127.5, -1}, {1 / 255.0, 0}, {1, 0}, {1 / 58.395, -123.675 / 58.395}, {-0.37, 41},
+	} {
+		for _, set := range available() {
+			w, err := newWriter(1, Float32, ChannelsLast, &Affine{[]float64{c.scale}, []float64{c.offset}}, set)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if divided := float32(x)/127.5 - 1; math.Abs(float64(got)-float64(divided)) > 1.2e-7 {
-				t.Errorf("%s: %d becomes %g, too far from %g", set, x, got, divided)
+			dst := make([]byte, w.Bytes(src.Width, src.Height))
+			if err := w.Write(dst, src, false, false); err != nil {
+				t.Fatal(err)
+			}
+			for x := range src.Pix {
+				got := math.Float32frombits(binary.LittleEndian.Uint32(dst[4*x:]))
+				exact := float64(x)*c.scale + c.offset
+				want := float32(exact)
+				bound := 0.0
+				if c.offset != -1 && c.offset != 0 {
+					largest := float32(max(math.Abs(exact), math.Abs(c.offset)))
+					bound = float64(math.Nextafter32(largest, math.MaxFloat32) - largest)
+				}
+				if math.Abs(float64(got)-float64(want)) > bound {
+					t.Errorf("%s: %d*%g%+g becomes %g, not %g", set, x, c.scale, c.offset, got, want)
+				}
+				if divided := float32(x)/127.5 - 1; c.offset == -1 && math.Abs(float64(got)-float64(divided)) > 1.2e-7 {
+					t.Errorf("%s: %d becomes %g, too far from %g", set, x, got, divided)
+				}
 			}
 		}
 	}
 }
 
 func TestNewWriterRefuses(t *testing.T) {
-	one := []float32{1}
+	one := []float64{1}
 	for _, f := range []form{
 		{0, Uint8, ChannelsLast, nil},
 		{2, Uint8, ChannelsLast, nil},
 		{5, Float32, ChannelsLast, nil},
-		{3, DType(2), ChannelsLast, nil},
+		{3, Uint16 + 1, ChannelsLast, nil},
 		{3, Uint8, Layout(2), nil},
 		{3, Float32, Layout(-1), nil},
 		{1, Uint8, ChannelsLast, &Affine{one, one}},
@@ -234,36 +242,37 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	pix := bytes.Repeat([]byte{1}, 2*10+3*3)
 	dst := make([]byte, 3*3*3)
-	if err := w.Write(dst, Picture{pix, 10, 3, 3, 3}, false, false); err != nil {
+	if err := w.Write(dst, Picture{pix, 10, 3, 3, 3, false}, false, false); err != nil {
 		t.Fatal(err)
 	}
 	clear(dst)
 	for _, src := range []Picture{
 		{},
-		{nil, 10, 3, 3, 3},
-		{pix, 10, 3, 3, 1},
-		{pix, 10, 3, 3, 0},
-		{pix, 10, 3, 3, math.MaxInt},
-		{pix, 8, 3, 3, 3},
-		{pix, 0, 3, 3, 3},
-		{pix, -10, 3, 3, 3},
-		{pix, math.MaxInt, 3, 3, 3},
-		{pix, math.MinInt, 3, 3, 3},
-		{pix, 10, 0, 3, 3},
-		{pix, 10, -3, -3, 3},
-		{pix, 10, 2, 3, 3},
-		{pix, 10, math.MaxInt, 3, 3},
-		{pix, 10, 3, 0, 3},
-		{pix, 10, 3, 2, 3},
-		{pix, 10, 3, math.MaxInt, 3},
-		{pix[1:], 10, 3, 3, 3},
+		{nil, 10, 3, 3, 3, false},
+		{pix, 10, 3, 3, 1, false},
+		{pix, 10, 3, 3, 0, false},
+		{pix, 10, 3, 3, math.MaxInt, false},
+		{pix, 8, 3, 3, 3, false},
+		{pix, 0, 3, 3, 3, false},
+		{pix, -10, 3, 3, 3, false},
+		{pix, math.MaxInt, 3, 3, 3, false},
+		{pix, math.MinInt, 3, 3, 3, false},
+		{pix, 10, 0, 3, 3, false},
+		{pix, 10, -3, -3, 3, false},
+		{pix, 10, 2, 3, 3, false},
+		{pix, 10, math.MaxInt, 3, 3, false},
+		{pix, 10, 3, 0, 3, false},
+		{pix, 10, 3, 2, 3, false},
+		{pix, 10, 3, math.MaxInt, 3, false},
+		{pix[1:], 10, 3, 3, 3, false},
+		{pix, 10, 3, 3, 3, true},
 	} {
 		if err := w.Write(dst, src, true, true); !errors.Is(err, ErrSize) {
 			t.Errorf("%v: %v", src, err)
 		}
 	}
 	for _, place := range [][]byte{nil, dst[1:], append(dst, 0)} {
-		if err := w.Write(place, Picture{pix, 10, 3, 3, 3}, false, false); !errors.Is(err, ErrSize) {
+		if err := w.Write(place, Picture{pix, 10, 3, 3, 3, false}, false, false); !errors.Is(err, ErrSize) {
 			t.Errorf("place of %d bytes: %v", len(place), err)
 		}
 	}
