@@ -59,7 +59,7 @@ func spec() Spec {
 	return Spec{
 		Ops:       []json.RawMessage{json.RawMessage(`{"op":"RandomCrop","height":16,"width":16}`)},
 		BatchSize: 4, Shuffle: true, Seed: 7, DType: "uint8", DataFormat: "channels_last", DCTMethod: "accurate",
-		Workers: 3, Prefetch: 2, MaxPixels: 1 << 20,
+		Workers: 3, Prefetch: 2, MaxPixels: 1 << 20, OnError: "raise",
 	}
 }
 

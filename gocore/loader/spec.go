@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sort"
 
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
@@ -27,6 +28,9 @@ type Spec struct {
 	Workers       int               `json:"num_workers"`
 	Prefetch      int               `json:"prefetch"`
 	MaxPixels     int64             `json:"max_pixels"`
+	OnError       string            `json:"on_error"` // raise, skip or replace
+	MaxBad        int64             `json:"max_bad"`  // bad files that are put up with
+	Exclude       []int64           `json:"exclude"`  // indices in the source, ascending
 }
 
 const channels = 3
@@ -34,12 +38,12 @@ const channels = 3
 // plan is a checked specification.
 type plan struct {
 	Spec
-	pipeline *augment.Pipeline
-	writer   *pixel.Writer
-	codec    codec.Options
-	layout   layout
-	samples  int64 // of an epoch
-	batches  int64
+	pipeline  *augment.Pipeline
+	writer    *pixel.Writer
+	codec     codec.Options
+	layout    layout
+	available int64 // samples that are not excluded
+	batches   int64 // of an epoch
 }
 
 func newPlan(spec Spec, list *source.List) (*plan, error) {
@@ -82,17 +86,31 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if p.layout, err = newLayout(spec.BatchSize, p.writer.Bytes(size.X, size.Y), label); err != nil {
 		return nil, configError(err.Error())
 	}
-	count, batch := int64(list.Len()), int64(spec.BatchSize)
-	p.batches, p.samples = (count+batch-1)/batch, count
+	if spec.OnError != "raise" && spec.OnError != "skip" && spec.OnError != "replace" {
+		return nil, configError(fmt.Sprintf("unknown on_error %q", spec.OnError))
+	}
+	p.available = int64(list.Len() - len(spec.Exclude))
+	for i, index := range spec.Exclude {
+		if index < 0 || index >= int64(list.Len()) || i > 0 && index <= spec.Exclude[i-1] {
+			return nil, configError("the excluded indices are not ascending ones of the source")
+		}
+	}
+	batch := int64(spec.BatchSize)
+	p.batches = (p.available + batch - 1) / batch
 	if spec.DropRemainder {
-		p.batches, p.samples = count/batch, count/batch*batch
+		p.batches = p.available / batch
 	}
 	return p, nil
 }
 
-// batchSamples is how many samples a batch of the epoch holds.
-func (p *plan) batchSamples(batch int64) int {
-	return int(min(int64(p.BatchSize), p.samples-batch*int64(p.BatchSize)))
+func (p *plan) skips() bool    { return p.OnError == "skip" }
+func (p *plan) replaces() bool { return p.OnError == "replace" }
+
+// index finds the sample in the source: its number among those that are not excluded, moved up by the excluded ones
+// before it.
+func (p *plan) index(number int64) int64 {
+	before := sort.Search(len(p.Exclude), func(i int) bool { return p.Exclude[i]-int64(i) > number })
+	return number + int64(before)
 }
 
 // window is how many batches are under way or ready beyond the one in the user's hands: prefetch of them ready, and
