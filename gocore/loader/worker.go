@@ -63,7 +63,7 @@ func (w *worker) fill(j job, index int64) (err error) {
 		clock = now
 		return int64(passed)
 	}
-	if w.file, err = readFile(w.loader.list.Path(int(index)), w.file); err != nil {
+	if w.file, err = readFile(w.loader.list.Path(int(index)), w.file, p.fileLimit()); err != nil {
 		return err
 	}
 	counters.bytes.Add(int64(len(w.file)))
