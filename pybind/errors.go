@@ -17,6 +17,7 @@ var codes = []struct {
 	{"internal", loader.ErrPanic},
 	{"config", loader.ErrConfig},
 	{"closed", loader.ErrClosed},
+	{"bad", loader.ErrTooManyBad},
 	{"source", loader.ErrRead},
 }
 

@@ -187,7 +187,14 @@ func Stats(loaderHandle int64) (text string, err error) {
 	if err != nil {
 		return "", failure(err)
 	}
-	return encode(l.Stats())
+	about := struct {
+		loader.Stats
+		BadFiles [][2]string `json:"bad_files"`
+	}{Stats: l.Stats()}
+	for _, bad := range l.BadFiles() {
+		about.BadFiles = append(about.BadFiles, [2]string{toText(bad.Path), toText(bad.Reason)})
+	}
+	return encode(about)
 }
 
 // Close ends what the handle stands for, a source, a loader or an epoch, and frees what is not in the caller's

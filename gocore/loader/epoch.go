@@ -1,6 +1,8 @@
 package loader
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"tfgoloader/gocore/sample"
@@ -11,7 +13,11 @@ type Epoch struct {
 	loader    *Loader
 	number    int64
 	order     *sample.Order
-	handed    int64 // samples that workers took
+	handed    int64 // positions in the order that workers took
+	tail      int64 // positions from here on are used up, or do not exist
+	retries   []job // places whose sample was bad, with the one that takes its place
+	count     int64 // batches; less than promised where bad samples are left out
+	settled   int64 // batches that are final
 	taken     int64 // batches that the user took
 	batches   map[int64]*batch
 	cancelled bool
@@ -20,102 +26,182 @@ type Epoch struct {
 
 // batch is being filled, or waits for the user.
 type batch struct {
+	number    int64
 	slab      slab
-	unhanded  int // samples that no worker took yet
-	working   int // samples that workers are at
-	failure   error
-	failedAt  int // slot of failure: the first one counts, whichever worker was quicker
+	open      int       // samples that are not in their places yet
+	working   int       // of these, samples that workers are at
+	failures  []failure // of places that are empty
+	bad       []failure // samples that were left out or replaced
+	err       error     // takes the place of the batch
 	discarded bool
 }
 
-func (b *batch) done() bool { return b.unhanded == 0 && b.working == 0 }
-
-func (b *batch) fail(slot int, err error) {
-	if b.failure == nil || slot < b.failedAt {
-		b.failure, b.failedAt = err, slot
-	}
+// failure is what went wrong with a sample that was meant for a place.
+type failure struct {
+	slot int
+	err  *SampleError
 }
+
+func bySlot(a, b failure) int { return a.slot - b.slot }
 
 // job is one sample on its way into its place.
 type job struct {
 	epoch *Epoch
 	batch *batch
 	slot  int
-	index int64
+	index int64 // in the source
+}
+
+// result is how a job ended: what was met that is bad, and whether the place is filled all the same.
+type result struct {
+	bad    []*SampleError
+	filled bool
 }
 
 func newEpoch(l *Loader, number int64) *Epoch {
 	return &Epoch{
-		loader: l, number: number,
-		order:   sample.NewOrder(int64(l.list.Len()), l.plan.Shuffle, l.plan.Seed, number),
+		loader: l, number: number, tail: l.plan.available, count: l.plan.batches,
+		order:   sample.NewOrder(l.plan.available, l.plan.Shuffle, l.plan.Seed, number),
 		batches: map[int64]*batch{},
 		ready:   make(chan struct{}, 1),
 	}
 }
 
-func (e *Epoch) handedOut() bool { return !e.cancelled && e.handed == e.loader.plan.samples }
+// end is the position after the last one that goes into a batch.
+func (e *Epoch) end() int64 { return min(e.tail, e.count*int64(e.loader.plan.BatchSize)) }
 
-func (e *Epoch) readyBatches() int {
-	n := 0
-	for _, b := range e.batches {
-		if b.done() {
-			n++
-		}
-	}
-	return n
+func (e *Epoch) handedOut() bool {
+	// Where bad samples are left out, more may be needed until the last batch is final.
+	return !e.cancelled && e.handed >= e.end() && (e.settled >= e.count || !e.loader.plan.skips())
 }
 
 // hand gives out the next sample, unless that would run too far ahead of the user.
 func (e *Epoch) hand() (job, bool) {
-	p := e.loader.plan
-	if e.handed == p.samples {
-		return job{}, false
+	if len(e.retries) > 0 {
+		j := e.retries[0]
+		e.retries = e.retries[1:]
+		j.batch.working++
+		return j, true
 	}
-	number, slot := e.handed/int64(p.BatchSize), int(e.handed%int64(p.BatchSize))
-	if number >= e.taken+p.window() {
+	p := e.loader.plan
+	size := int64(p.BatchSize)
+	number, slot := e.handed/size, int(e.handed%size)
+	if e.handed >= e.end() || number >= e.taken+p.window() {
 		return job{}, false
 	}
 	b := e.batches[number]
 	if b == nil {
-		b = &batch{unhanded: p.batchSamples(number)}
+		b = &batch{number: number, open: int(min(size, e.end()-number*size))}
 		e.batches[number] = b
 		var err error
 		if b.slab, err = e.loader.pool.get(); err != nil {
-			b.fail(-1, err)
-			e.handed += int64(b.unhanded)
-			b.unhanded = 0
-			e.announce()
+			b.err = err
+			e.handed += int64(b.open)
+			b.open = 0
+			e.settle()
 			return job{}, false
 		}
-		b.slab.describe(e.number, number, b.unhanded)
 	}
-	b.unhanded--
 	b.working++
 	e.handed++
-	return job{e, b, slot, e.order.At(e.handed - 1)}, true
+	return job{e, b, slot, e.loader.plan.index(e.order.At(e.handed - 1))}, true
 }
 
 // finish takes a sample back from its worker.
-func (e *Epoch) finish(j job, err error) {
+func (e *Epoch) finish(j job, r result) {
 	e.loader.mu.Lock()
 	defer e.loader.mu.Unlock()
 	b := j.batch
 	b.working--
-	if err != nil {
-		b.fail(j.slot, err)
+	b.open--
+	for i, err := range r.bad {
+		if f := (failure{j.slot, err}); i == len(r.bad)-1 && !r.filled {
+			b.failures = append(b.failures, f)
+		} else {
+			b.bad = append(b.bad, f)
+		}
 	}
 	switch {
 	case b.discarded && b.working == 0:
 		b.slab.release()
-	case !b.discarded && b.done():
-		e.announce()
+	case !b.discarded && b.open == 0:
+		e.settle()
 	}
 }
 
-func (e *Epoch) announce() {
+// samples is how many the batch holds as things are; 0 where it is not to be handed over.
+func (e *Epoch) samples(number int64) int {
+	p := e.loader.plan
+	samples := min(int64(p.BatchSize), e.tail-number*int64(p.BatchSize))
+	if samples < int64(p.BatchSize) && p.DropRemainder {
+		return 0
+	}
+	return int(max(0, samples))
+}
+
+// settle makes batches final, strictly in order, so that what takes the place of a bad sample does not depend on
+// which worker was quicker.
+func (e *Epoch) settle() {
+	for e.settled < e.count {
+		if e.samples(e.settled) == 0 {
+			e.count = e.settled
+			break
+		}
+		b := e.batches[e.settled]
+		if b == nil || b.open > 0 {
+			break
+		}
+		if e.loader.plan.skips() {
+			e.refill(b)
+			if b.open > 0 {
+				e.loader.work.Broadcast()
+				break
+			}
+		} else if len(b.failures) > 0 {
+			b.err = slices.MinFunc(b.failures, bySlot).err
+			b.bad = append(b.bad, b.failures...)
+		}
+		slices.SortStableFunc(b.bad, bySlot)
+		samples := e.samples(b.number)
+		if samples == 0 {
+			continue
+		}
+		if b.slab.c != nil {
+			b.slab.describe(e.number, b.number, samples)
+		}
+		e.settled++
+	}
 	select {
 	case e.ready <- struct{}{}:
 	default:
+	}
+}
+
+// refill leaves bad samples out: each one's place is taken by the last sample of the epoch's order that is not in
+// use, so that the batches stay full and the epoch ends sooner.
+func (e *Epoch) refill(b *batch) {
+	failures := b.failures
+	b.failures = nil
+	slices.SortFunc(failures, bySlot)
+	size := int64(e.loader.plan.BatchSize)
+	for _, f := range failures {
+		if fatal(f.err) {
+			b.err = f.err
+			return
+		}
+		position := b.number*size + int64(f.slot)
+		if position >= e.tail { // its sample is in use elsewhere by now, where it is judged
+			continue
+		}
+		b.bad = append(b.bad, f)
+		e.tail--
+		if last := e.batches[e.tail/size]; last != nil && e.handed <= e.tail {
+			last.open-- // its last place will not be handed out any more
+		}
+		if position < e.tail {
+			b.open++
+			e.retries = append(e.retries, job{e, b, f.slot, e.loader.plan.index(e.order.At(e.tail))})
+		}
 	}
 }
 
@@ -150,25 +236,43 @@ func (e *Epoch) poll() (uintptr, error) {
 	switch {
 	case l.ctx.Err() != nil:
 		return 0, ErrClosed
-	case e.cancelled || e.taken == l.plan.batches:
+	case e.cancelled:
 		return 0, ErrEnd
-	}
-	b := e.batches[e.taken]
-	if b == nil || !b.done() {
+	case e.taken == e.count:
+		return 0, e.finishEpoch()
+	case e.taken == e.settled:
 		return 0, ErrPending
 	}
+	b := e.batches[e.taken]
 	delete(e.batches, e.taken)
 	e.taken++
-	if e.taken == l.plan.batches {
-		l.remove(e)
-	}
 	l.work.Broadcast()
-	if b.failure != nil {
+	if err := l.report(b.bad); err != nil {
 		b.slab.release()
-		return 0, b.failure
+		e.discard()
+		l.remove(e)
+		return 0, err
+	}
+	if b.err != nil {
+		b.slab.release()
+		return 0, b.err
 	}
 	l.counters.batches.Add(1)
 	return b.slab.address(), nil
+}
+
+// finishEpoch reports what was bad in batches that the epoch was too short for, and forgets the epoch.
+func (e *Epoch) finishEpoch() error {
+	var bad []failure
+	for _, number := range slices.Sorted(maps.Keys(e.batches)) {
+		bad = append(bad, e.batches[number].bad...)
+	}
+	e.discard()
+	e.loader.remove(e)
+	if err := e.loader.report(bad); err != nil {
+		return err
+	}
+	return ErrEnd
 }
 
 // Close gives up the rest of the epoch.
@@ -184,6 +288,7 @@ func (e *Epoch) Close() error {
 // discard releases the batches, those that workers are at as soon as they are done.
 func (e *Epoch) discard() {
 	e.cancelled = true
+	e.retries = nil
 	for number, b := range e.batches {
 		b.discarded = true
 		if b.working == 0 {

@@ -16,6 +16,8 @@ var (
 	ErrEnd = errors.New("the epoch is over")
 	// ErrRead is a file that cannot be read.
 	ErrRead = errors.New("cannot read")
+	// ErrMemory is that there is none left for a batch.
+	ErrMemory = errors.New("out of memory")
 	// ErrPanic is a defect in the core, met while one sample was worked on.
 	ErrPanic = errors.New("internal error")
 )

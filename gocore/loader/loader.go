@@ -30,6 +30,7 @@ type Loader struct {
 	latest *Epoch     // the last one that the user began
 	ahead  *Epoch     // prepared for the user's next Begin
 	next   int64      // number of the next new epoch
+	bad    map[int64]*SampleError
 }
 
 // New checks the specification and starts the workers.
@@ -38,7 +39,7 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 1}}
+	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 1}, bad: map[int64]*SampleError{}}
 	l.work = sync.NewCond(&l.mu)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	workers := make([]*worker, spec.Workers)

@@ -59,7 +59,7 @@ func spec() Spec {
 	return Spec{
 		Ops:       []json.RawMessage{json.RawMessage(`{"op":"RandomCrop","height":16,"width":16}`)},
 		BatchSize: 4, Shuffle: true, Seed: 7, DType: "uint8", DataFormat: "channels_last", DCTMethod: "accurate",
-		Workers: 3, Prefetch: 2, MaxPixels: 1 << 20,
+		Workers: 3, Prefetch: 2, MaxPixels: 1 << 20, OnError: "raise", Channels: 3, EXIF: true,
 	}
 }
 
@@ -331,16 +331,19 @@ func TestSpecificationsThatCannotWork(t *testing.T) {
 }
 
 func TestReadFileRefusesWhatIsNoFile(t *testing.T) {
-	if _, err := readFile(t.TempDir(), nil); !errors.Is(err, ErrRead) {
+	if _, err := readFile(t.TempDir(), nil, 100); !errors.Is(err, ErrRead) {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := readFile("/dev/zero", nil); !errors.Is(err, ErrRead) {
+	if _, err := readFile("/dev/zero", nil, 100); !errors.Is(err, ErrRead) {
 		t.Errorf("a device: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, []byte("text"))
-	if data, err := readFile(path, make([]byte, 2)); err != nil || string(data) != "text" {
+	if data, err := readFile(path, make([]byte, 2), 4); err != nil || string(data) != "text" {
 		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := readFile(path, nil, 3); !errors.Is(err, ErrRead) || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("over the limit: %v", err)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile reads a whole file into the buffer, which grows as needed. Plain system calls: os.File would ask the
+// readFile reads a whole file of at most so many bytes into the buffer, which grows as needed. Plain system calls: os.File would ask the
 // poller and allocate for every picture.
-func readFile(path string, buffer []byte) ([]byte, error) {
+func readFile(path string, buffer []byte, limit int64) ([]byte, error) {
 	// O_NONBLOCK: a pipe in a data set is an error, not a wait for a writer.
 	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) })
 	if err != nil {
@@ -22,6 +22,9 @@ func readFile(path string, buffer []byte) ([]byte, error) {
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		return buffer, fmt.Errorf("%w: not a regular file", ErrRead)
+	}
+	if stat.Size > limit {
+		return buffer, fmt.Errorf("%w: too large: %d bytes, the limit is %d", ErrRead, stat.Size, limit)
 	}
 	if size := int(stat.Size); cap(buffer) < size {
 		buffer = make([]byte, size+size/4)

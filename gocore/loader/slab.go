@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"unsafe"
 )
@@ -81,7 +82,7 @@ func (p *pool) get() (slab, error) {
 	if len(free) == 0 {
 		c := C.tgl_slab_new(C.uint64_t(p.layout.size))
 		if c == nil {
-			return slab{}, errors.New("out of memory for a batch")
+			return slab{}, fmt.Errorf("%w for a batch", ErrMemory)
 		}
 		s := slab{c, &p.layout}
 		C.tgl_slab_retain(c)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sort"
 
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
@@ -27,33 +28,47 @@ type Spec struct {
 	Workers       int               `json:"num_workers"`
 	Prefetch      int               `json:"prefetch"`
 	MaxPixels     int64             `json:"max_pixels"`
+	Channels      int               `json:"channels"`
+	Background    *[3]uint8         `json:"background"`
+	EXIF          bool              `json:"exif"`
+	Truncated     string            `json:"truncated"` // raise or accept
+	OnError       string            `json:"on_error"` // raise, skip or replace
+	MaxBad        int64             `json:"max_bad"`  // bad files that are put up with
+	Exclude       []int64           `json:"exclude"`  // indices in the source, ascending
 }
-
-const channels = 3
 
 // plan is a checked specification.
 type plan struct {
 	Spec
-	pipeline *augment.Pipeline
-	writer   *pixel.Writer
-	codec    codec.Options
-	layout   layout
-	samples  int64 // of an epoch
-	batches  int64
+	pipeline  *augment.Pipeline
+	writer    *pixel.Writer
+	codec     codec.Options
+	layout    layout
+	available int64 // samples that are not excluded
+	batches   int64 // of an epoch
 }
 
 func newPlan(spec Spec, list *source.List) (*plan, error) {
-	p := &plan{Spec: spec, codec: codec.Options{MaxPixels: spec.MaxPixels, Channels: channels, Depth: 8, Orient: true}}
+	p := &plan{Spec: spec, codec: codec.Options{
+		MaxPixels: spec.MaxPixels, Channels: spec.Channels, Depth: 8, Background: spec.Background, Orient: spec.EXIF,
+		AcceptTruncated: spec.Truncated == "accept",
+	}}
 	if spec.BatchSize < 1 || spec.BatchSize > math.MaxInt32 || spec.Workers < 1 || spec.Prefetch < 0 || spec.MaxPixels < 1 {
 		return nil, configError("batch_size, num_workers and max_pixels are at least 1, prefetch at least 0")
 	}
+	if spec.Channels != 1 && spec.Channels != 3 && spec.Channels != 4 {
+		return nil, configError("channels are 1, 3 or 4")
+	}
 	var err error
-	if p.pipeline, err = augment.Parse(spec.Ops, channels); err != nil {
+	if p.pipeline, err = augment.Parse(spec.Ops, spec.Channels); err != nil {
 		return nil, configError(err.Error())
 	}
-	dtype, known := map[string]pixel.DType{"uint8": pixel.Uint8, "float32": pixel.Float32}[spec.DType]
+	dtype, known := map[string]pixel.DType{"uint8": pixel.Uint8, "uint16": pixel.Uint16, "float32": pixel.Float32}[spec.DType]
 	if !known {
 		return nil, configError(fmt.Sprintf("unknown dtype %q", spec.DType))
+	}
+	if dtype == pixel.Uint16 {
+		p.codec.Depth = 16
 	}
 	format, known := map[string]pixel.Layout{"channels_last": pixel.ChannelsLast, "channels_first": pixel.ChannelsFirst}[spec.DataFormat]
 	if !known {
@@ -62,7 +77,7 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if p.codec.DCT, known = map[string]jpeg.DCT{"accurate": jpeg.Accurate, "fast": jpeg.Fast}[spec.DCTMethod]; !known {
 		return nil, configError(fmt.Sprintf("unknown dct_method %q", spec.DCTMethod))
 	}
-	if p.writer, err = pixel.NewWriter(channels, dtype, format, p.pipeline.Values); err != nil {
+	if p.writer, err = pixel.NewWriter(spec.Channels, dtype, format, p.pipeline.Values); err != nil {
 		return nil, configError(err.Error())
 	}
 	label := 0
@@ -82,17 +97,38 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if p.layout, err = newLayout(spec.BatchSize, p.writer.Bytes(size.X, size.Y), label); err != nil {
 		return nil, configError(err.Error())
 	}
-	count, batch := int64(list.Len()), int64(spec.BatchSize)
-	p.batches, p.samples = (count+batch-1)/batch, count
+	if spec.OnError != "raise" && spec.OnError != "skip" && spec.OnError != "replace" {
+		return nil, configError(fmt.Sprintf("unknown on_error %q", spec.OnError))
+	}
+	p.available = int64(list.Len() - len(spec.Exclude))
+	for i, index := range spec.Exclude {
+		if index < 0 || index >= int64(list.Len()) || i > 0 && index <= spec.Exclude[i-1] {
+			return nil, configError("the excluded indices are not ascending ones of the source")
+		}
+	}
+	batch := int64(spec.BatchSize)
+	p.batches = (p.available + batch - 1) / batch
 	if spec.DropRemainder {
-		p.batches, p.samples = count/batch, count/batch*batch
+		p.batches = p.available / batch
 	}
 	return p, nil
 }
 
-// batchSamples is how many samples a batch of the epoch holds.
-func (p *plan) batchSamples(batch int64) int {
-	return int(min(int64(p.BatchSize), p.samples-batch*int64(p.BatchSize)))
+func (p *plan) skips() bool    { return p.OnError == "skip" }
+func (p *plan) replaces() bool { return p.OnError == "replace" }
+
+// index finds the sample in the source: its number among those that are not excluded, moved up by the excluded ones
+// before it.
+func (p *plan) index(number int64) int64 {
+	before := sort.Search(len(p.Exclude), func(i int) bool { return p.Exclude[i]-int64(i) > number })
+	return number + int64(before)
+}
+
+// fileLimit is the size over which a file cannot hold a picture within the limit of pixels: four channels of 16 bits
+// each, and room for what is not pixels.
+func (p *plan) fileLimit() int64 {
+	const other = 64 << 20
+	return min(p.MaxPixels, (math.MaxInt64-other)/8)*8 + other
 }
 
 // window is how many batches are under way or ready beyond the one in the user's hands: prefetch of them ready, and

@@ -24,15 +24,31 @@ func (w *worker) run() error {
 		if !ok {
 			return nil
 		}
-		err := w.fill(job)
-		if err != nil {
-			err = &SampleError{w.loader.list.Path(int(job.index)), job.index, err}
-		}
-		job.epoch.finish(job, err)
+		job.epoch.finish(job, w.work(job))
 	}
 }
 
-func (w *worker) fill(j job) (err error) {
+// work fills the job's place with its sample, or with a substitute where that is the policy.
+func (w *worker) work(j job) result {
+	var r result
+	chosen := j.index
+	for attempt := 0; ; attempt++ {
+		err := w.fill(j, chosen)
+		if err == nil {
+			r.filled = true
+			return r
+		}
+		r.bad = append(r.bad, &SampleError{w.loader.list.Path(int(chosen)), chosen, err})
+		p := w.loader.plan
+		if !p.replaces() || fatal(err) || attempt == substitutes {
+			return r
+		}
+		// Operations have the numbers from 0 on; those below are free.
+		chosen = p.substitute(w.draw.Reset(p.Seed, j.epoch.number, j.index, -1-attempt))
+	}
+}
+
+func (w *worker) fill(j job, index int64) (err error) {
 	// A defect that one picture meets must not end the process.
 	defer func() {
 		if r := recover(); r != nil {
@@ -47,7 +63,7 @@ func (w *worker) fill(j job) (err error) {
 		clock = now
 		return int64(passed)
 	}
-	if w.file, err = readFile(w.loader.list.Path(int(j.index)), w.file); err != nil {
+	if w.file, err = readFile(w.loader.list.Path(int(index)), w.file, p.fileLimit()); err != nil {
 		return err
 	}
 	counters.bytes.Add(int64(len(w.file)))
@@ -57,7 +73,7 @@ func (w *worker) fill(j job) (err error) {
 	if err != nil {
 		return err
 	}
-	view, err := p.pipeline.Plan(size, &w.draw, p.Seed, j.epoch.number, j.index)
+	view, err := p.pipeline.Plan(size, &w.draw, p.Seed, j.epoch.number, index)
 	if err != nil {
 		return err
 	}
@@ -70,7 +86,7 @@ func (w *worker) fill(j job) (err error) {
 	if err := p.writer.Write(j.batch.slab.image(j.slot), picture, view.FlipX, view.FlipY); err != nil {
 		return err
 	}
-	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(j.index)), p.OneHot)
+	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(index)), p.OneHot)
 	counters.augment.Add(lap())
 	counters.images.Add(1)
 	return nil

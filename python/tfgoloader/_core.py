@@ -62,7 +62,7 @@ def _exception(text: str) -> TfGoLoaderError:
         return kind(to_text(fields["path"]), reason, fields.get("index"))
     if code == "config":
         return ConfigError(reason)
-    if code == "closed":
+    if code in ("closed", "bad"):
         return TfGoLoaderError(reason)
     return InternalError(f"{to_text(fields['path'])}: {reason}" if "path" in fields else reason)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
+
+from tfgoloader._errors import TfGoLoaderError
 
 if TYPE_CHECKING:
     from tfgoloader._loader import ArraySpec, ImageLoader
@@ -14,10 +18,21 @@ def _tensor_spec(spec: ArraySpec) -> tf.TensorSpec:
     return tf.TensorSpec(spec.shape, spec.dtype)
 
 
+def _begin(loader: ImageLoader | None) -> Iterator[Any]:
+    if loader is None:
+        raise TfGoLoaderError("the data set that held the loader is gone")
+    return iter(loader)
+
+
 def from_loader(loader: ImageLoader) -> tf.data.Dataset:
     """Return a data set over the loader; TensorFlow takes the arrays' memory as it is."""
     specs = loader.element_spec
     signature = tuple(map(_tensor_spec, specs)) if isinstance(specs, tuple) else _tensor_spec(specs)
-    dataset = tf.data.Dataset.from_generator(lambda: iter(loader), output_signature=signature)
+    # TensorFlow keeps the generator function for ever; the data set, which it does not, holds the loader.
+    alive = weakref.ref(loader)
+    dataset = tf.data.Dataset.from_generator(lambda: _begin(alive()), output_signature=signature)
+    dataset._tfgoloader = loader
+    if loader._on_error != "skip":  # which may end an epoch sooner
+        dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(loader)))
     # The hand-over of a batch takes a turn of the GIL, which need not be between two steps of the model.
-    return dataset.apply(tf.data.experimental.assert_cardinality(len(loader))).prefetch(1)
+    return dataset.prefetch(1)

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class TfGoLoaderError(Exception):
-    """Base of all errors of this package; itself the use of a loader that is closed."""
+    """Base of all errors of this package; itself the use of a closed loader, or more bad files than max_bad."""
 
 
 class ConfigError(TfGoLoaderError, ValueError):

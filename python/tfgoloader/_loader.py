@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _check, _cpus, _native
-from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call
+from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
 from tfgoloader._errors import ConfigError
 from tfgoloader.ops import OneHot, Op
 from tfgoloader.sources import Source
@@ -46,11 +47,25 @@ class ImageLoader:
         shuffle: whether the order is a random one, anew each epoch; every sample comes exactly once.
         seed: integer from 0 to 2**64 - 1 that decides order and augmentation; None draws one, see `seed`.
         drop_remainder: whether an epoch's last batch is left out where it is not full.
-        dtype: "float32" or "uint8".
-        data_format: "channels_last", shape (batch, height, width, 3), or "channels_first", (batch, 3, height, width).
+        dtype: "float32" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or "uint16", where 16-bit
+            files keep all and 8-bit values become v * 257.
+        data_format: "channels_last", shape (batch, height, width, channels), or "channels_first".
+        channels: 3 for RGB, 1 for gray, 4 to keep the alpha channel.
+        background: colour (red, green, blue) from 0 to 255 that transparent pictures are laid over; None drops the
+            alpha channel and keeps the stored colours, as tf.io.decode_image does.
+        exif: whether a picture's EXIF orientation is applied; sizes and crops are then those of the upright picture.
         dct_method: "accurate", bit-equal to tf.io.decode_jpeg(dct_method="INTEGER_ACCURATE"), or "fast".
         num_workers: threads that decode; None for the processors that this process may use.
         prefetch: batches kept ready ahead of the loop, at least 0.
+        on_error: what a file does that cannot be read or decoded: "raise" its error in place of its batch, "skip"
+            it, or "replace" it by another sample, a function of (seed, epoch, index): lengths stay as promised. With
+            "skip" the last samples of the epoch's order take the places of bad ones, batch by batch and in order, so
+            that batches stay full and the epoch may end sooner. Bad files are in `stats()`, and in a warning at the
+            end of an epoch.
+        max_bad: most bad files that "skip" and "replace" put up with, as a count, or as a share from 0.0 to 1.0 of the
+            samples; one more raises a TfGoLoaderError that lists them. None is no limit.
+        exclude: paths to leave out, as the source names them, for instance an earlier run's stats()["bad_files"].
+        truncated: "raise", or "accept" what tf.io.decode_jpeg(try_recover_truncated=True) gives of a JPEG cut short.
         max_pixels: largest width times height; a larger picture is a DecodeError, before memory is taken for it.
 
     Raises:
@@ -73,9 +88,16 @@ class ImageLoader:
         drop_remainder: bool = False,
         dtype: npt.DTypeLike = "float32",
         data_format: str = "channels_last",
+        channels: int = 3,
+        background: Sequence[int] | None = None,
+        exif: bool = True,
         dct_method: str = "accurate",
         num_workers: int | None = None,
         prefetch: int = 2,
+        on_error: str = "raise",
+        max_bad: float | None = None,
+        exclude: Collection[str] = (),
+        truncated: str = "raise",
         max_pixels: int = 178_956_970,
     ) -> None:
         if not isinstance(source, Source):
@@ -90,8 +112,14 @@ class ImageLoader:
         self._labels = labels
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
-        self._dtype = np.dtype(_check.choice("dtype", _dtype_name(dtype), ("float32", "uint8")))
+        self._dtype = np.dtype(_check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")))
         self._data_format = _check.choice("data_format", data_format, ("channels_last", "channels_first"))
+        channels = _check.integer("channels", channels, 1, 4)
+        if channels == 2:
+            _check.fail("channels", channels, "1, 3 or 4")
+        self._on_error = _check.choice("on_error", on_error, ("raise", "skip", "replace"))
+        self._excluded = _indices(source, exclude)
+        self._warned = 0  # bad files that a warning has named
         self.num_workers = (
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
         )
@@ -108,11 +136,19 @@ class ImageLoader:
             "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
             "num_workers": self.num_workers,
             "prefetch": _check.integer("prefetch", prefetch, 0, 2**31 - 1),
+            "channels": channels,
+            "background": _background(background, channels),
+            "exif": _check.boolean("exif", exif),
+            "on_error": self._on_error,
+            "max_bad": _most_bad(max_bad, self._on_error, self.num_samples),
+            "exclude": self._excluded,
+            "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
         self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
         height, width = json.loads(call(_native.pybind_DescribeLoader, self._handle.number))["output_size"]
-        self._shape = (height, width, 3) if self._data_format == "channels_last" else (3, height, width)
+        last = self._data_format == "channels_last"
+        self._shape = (height, width, channels) if last else (channels, height, width)
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
@@ -122,8 +158,8 @@ class ImageLoader:
 
     @property
     def num_samples(self) -> int:
-        """Samples of the source."""
-        return len(self._source)
+        """Samples of the source that are not excluded."""
+        return len(self._source) - len(self._excluded)
 
     @property
     def class_names(self) -> list[str] | None:
@@ -133,7 +169,8 @@ class ImageLoader:
     @property
     def element_spec(self) -> ArraySpec | tuple[ArraySpec, ArraySpec]:
         """Shape and dtype of the images, or of images and labels, of a batch."""
-        whole = self._drop_remainder or self.num_samples % self._batch_size == 0
+        exact = self._on_error != "skip" and self.num_samples % self._batch_size == 0
+        whole = self._drop_remainder or exact
         batch = self._batch_size if whole else None
         images = ArraySpec((batch, *self._shape), self._dtype)
         if not self._source.has_labels:
@@ -149,7 +186,7 @@ class ImageLoader:
         return np.dtype(np.float32 if self._labels else np.int64)
 
     def __len__(self) -> int:
-        """Return the number of batches in an epoch."""
+        """Return the number of batches in an epoch; the most there can be with on_error="skip"."""
         full, rest = divmod(self.num_samples, self._batch_size)
         return full + (rest > 0 and not self._drop_remainder)
 
@@ -160,8 +197,8 @@ class ImageLoader:
     def as_dataset(self) -> tf.data.Dataset:
         """Return a tf.data.Dataset of the same batches; each of its iterations is the loader's next epoch.
 
-        Shapes are static where every batch is full, the cardinality is `len(loader)`, and the tensors share the
-        batches' memory. An error reaches the caller as a tf.errors.OpError whose message holds the DecodeError's
+        Shapes are static where every batch is full, the cardinality is `len(loader)` (unknown with on_error="skip"),
+        and the tensors share the batches' memory. An error reaches the caller as a tf.errors.OpError whose message holds the DecodeError's
         or SourceError's name, the path and the reason.
         """
         from tfgoloader import _dataset
@@ -171,10 +208,12 @@ class ImageLoader:
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
 
-        Keys: images, bytes (of files), batches (taken), queue_depth (batches ready now), and seconds: a dict of
-        read, decode and augment, summed over the workers, and wait, how long the loop waited for a batch.
+        Keys: images, bytes (of files), batches (taken), queue_depth (batches ready now), seconds: a dict of read,
+        decode and augment, summed over the workers, and wait, how long the loop waited for a batch; and bad_files: a
+        dict from path to reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
+        stats["bad_files"] = {to_text(path): to_text(reason) for path, reason in stats["bad_files"] or ()}
         return stats
 
     def close(self) -> None:
@@ -191,6 +230,20 @@ class ImageLoader:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _end_epoch(self) -> None:
+        if self._on_error == "raise":
+            return
+        bad = self.stats()["bad_files"]
+        if len(bad) > self._warned:
+            self._warned = len(bad)
+            some = "; ".join(f"{path}: {reason}" for path, reason in list(bad.items())[:3])
+            done = "left out" if self._on_error == "skip" else "replaced"
+            warnings.warn(
+                f'{len(bad)} bad files so far, {done}: {some}{" ..." if len(bad) > 3 else ""}; '
+                'all of them are in stats()["bad_files"]',
+                stacklevel=3,
+            )
 
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
@@ -218,6 +271,7 @@ class _Epoch:
         while True:  # back in Python ten times a second, where Ctrl-C is seen
             address = call(_native.pybind_Next, self._handle.number)
             if address == ENDED:
+                self._loader._end_epoch()
                 raise StopIteration
             if address != PENDING:
                 return self._loader._batch(address)
@@ -227,4 +281,39 @@ def _dtype_name(dtype: Any) -> str:
     try:
         return np.dtype(dtype).name
     except TypeError:
-        raise ConfigError(f"dtype={dtype!r}: expected 'float32' or 'uint8'") from None
+        raise ConfigError(f"dtype={dtype!r}: expected 'float32', 'uint8' or 'uint16'") from None
+
+
+def _indices(source: Source, exclude: Collection[str]) -> list[int]:
+    if isinstance(exclude, (str, bytes)):
+        _check.fail("exclude", exclude, "a list of paths")
+    if not exclude:
+        return []
+    wanted = set(map(os.fspath, exclude))
+    paths = source.file_paths
+    missing = wanted.difference(paths)
+    if missing:
+        warnings.warn(f"exclude: not in the source: {', '.join(sorted(missing))}", stacklevel=3)
+    return [index for index, path in enumerate(paths) if path in wanted]
+
+
+def _background(colour: Sequence[int] | None, channels: int) -> list[int] | None:
+    if colour is None:
+        return None
+    if channels == 4:
+        _check.fail("background", colour, "None with channels=4, which keeps the alpha channel")
+    if isinstance(colour, (str, bytes)) or len(colour) != 3:
+        _check.fail("background", colour, "None or three integers from 0 to 255")
+    return [_check.integer("background", value, 0, 255) for value in colour]
+
+
+def _most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
+    if max_bad is None:
+        return 2**63 - 1
+    if on_error == "raise":
+        _check.fail("max_bad", max_bad, 'None with on_error="raise"')
+    if isinstance(max_bad, float):
+        if not 0 <= max_bad <= 1:
+            _check.fail("max_bad", max_bad, "an integer >= 0, or a share from 0.0 to 1.0")
+        return int(max_bad * samples)
+    return _check.integer("max_bad", max_bad, 0)

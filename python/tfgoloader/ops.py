@@ -82,9 +82,9 @@ class RandomFlip(Op):
 
 @dataclass(frozen=True)
 class Rescaling(Op):
-    """Gives x * scale + offset (keras.layers.Rescaling), in float32: a multiplication, then an addition.
+    """Gives x * scale + offset (keras.layers.Rescaling) as the nearest float32, not the product rounded and then the sum.
 
-    Next to another Rescaling or a Normalization the two are joined into one such step in float64.
+    Neighbouring Rescaling and Normalization operations are joined into one such step.
 
     Args:
         scale, offset: finite numbers.
@@ -102,8 +102,7 @@ class Rescaling(Op):
 class Normalization(Op):
     """Gives (x - mean) / sqrt(variance), channel by channel (keras.layers.Normalization with given statistics).
 
-    It is computed as x * (1 / sqrt(variance)) - mean / sqrt(variance) in float32. As in Keras the divisor is at
-    least 1e-7.
+    The result is rounded to float32 once, at the end. As in Keras the divisor is at least 1e-7.
 
     Args:
         axis: -1, the channels; nothing else is supported.
