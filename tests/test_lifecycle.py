@@ -1,0 +1,566 @@
+"""A loader from its making to its end, in every order that a training script, a crash or Ctrl-C may bring."""
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import signal
+import subprocess
+import threading
+import time
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from flat import SIZE, flat_pictures, levels
+from PIL import Image
+from pictures import photograph
+from processes import command, run
+
+import tfgoloader as tgl
+from tfgoloader import ops
+
+COUNT, BATCH = 24, 4
+
+
+def write(path, pixels):
+    Image.fromarray(pixels).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory):
+    return flat_pictures(tmp_path_factory.mktemp("flat"), COUNT)
+
+
+@pytest.fixture(scope="module")
+def textured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("textured")
+    return [write(folder / f"{i}.jpg", photograph(40 + i, 60 - i, seed=i)) for i in range(12)]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A picture that takes milliseconds to decode."""
+    return write(tmp_path_factory.mktemp("large") / "large.jpg", photograph(1500, 1500, seed=1))
+
+
+def flat_loader(paths, labels=range(COUNT), **options):
+    return tgl.ImageLoader(tgl.sources.Paths(paths, labels), [ops.CenterCrop(SIZE, SIZE)], batch_size=BATCH, **options)
+
+
+def seen(batches):
+    """Return the labels, in order, of batches whose pictures are those of the labels."""
+    labels = []
+    for images, batch_labels in batches:
+        assert levels(images) == batch_labels.tolist()
+        labels += batch_labels.tolist()
+    return labels
+
+
+def textured_loader(paths):
+    return tgl.ImageLoader(
+        tgl.sources.Paths(paths, range(len(paths))),
+        [ops.RandomCrop(16, 16), ops.RandomFlip()],
+        batch_size=5,
+        shuffle=True,
+        seed=3,
+    )
+
+
+def assert_same_epoch(batches, expected):
+    batches, expected = list(batches), list(expected)
+    assert len(batches) == len(expected)
+    for (images, labels), (expected_images, expected_labels) in zip(batches, expected, strict=True):
+        np.testing.assert_array_equal(images, expected_images)
+        np.testing.assert_array_equal(labels, expected_labels)
+
+
+class TestEpochs:
+    def test_early_break_leaves_the_next_epoch_as_it_is(self, textured):
+        whole = textured_loader(textured)
+        first, second = list(whole), list(whole)
+        broken = textured_loader(textured)
+        for batch in broken:
+            assert_same_epoch([batch], first[:1])
+            break
+        assert_same_epoch(broken, second)
+
+    def test_several_iterators_at_once_are_epochs_of_their_own(self, textured):
+        whole = textured_loader(textured)
+        expected = [list(whole) for _ in range(3)]
+        loader = textured_loader(textured)
+        iterators = [iter(loader) for _ in range(3)]
+        rounds = [[next(iterator) for iterator in iterators] for _ in range(len(loader))]
+        for epoch, batches in zip(expected, zip(*rounds, strict=True), strict=True):
+            assert_same_epoch(batches, epoch)
+        assert all(next(iterator, None) is None for iterator in iterators)
+
+    def test_an_iterator_stays_at_its_end(self, flat):
+        iterator = iter(flat_loader(flat))
+        assert seen(iterator) == list(range(COUNT))
+        assert list(iterator) == []
+
+    def test_two_loaders_interleaved(self, flat):
+        train = flat_loader(flat, shuffle=True, seed=1)
+        validation = flat_loader(flat[:8], range(8))
+        train_labels = []
+        for batch in train:
+            train_labels += seen([batch])
+            assert seen(validation) == list(range(8))
+        assert sorted(train_labels) == list(range(COUNT))
+
+    @pytest.mark.parametrize("num_workers", [1, 3])
+    def test_threads_share_an_iterator(self, flat, num_workers):
+        iterator = iter(flat_loader(flat * 5, list(range(COUNT)) * 5, num_workers=num_workers))
+        taken = [[] for _ in range(4)]
+        threads = [threading.Thread(target=lambda part=part: part.extend(iterator)) for part in taken]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        labels = [label for part in taken for label in seen(part)]
+        assert sorted(labels) == sorted(list(range(COUNT)) * 5)
+
+    def test_every_thread_has_an_epoch(self, flat):
+        loader = flat_loader(flat, shuffle=True, seed=1)
+        taken = [[] for _ in range(4)]
+        threads = [threading.Thread(target=lambda part=part: part.extend(loader)) for part in taken]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        orders = [seen(part) for part in taken]
+        assert all(sorted(order) == list(range(COUNT)) for order in orders)
+        assert len(set(map(tuple, orders))) == 4
+
+
+class TestClose:
+    def test_close_ends_every_use_but_arrays_stay(self, flat):
+        loader = flat_loader(flat)
+        iterator = iter(loader)
+        images, labels = next(iterator)
+        loader.close()
+        loader.close()
+        for use in (lambda: iter(loader), lambda: next(iterator), loader.stats, lambda: list(loader)):
+            with pytest.raises(tgl.TfGoLoaderError, match="closed") as caught:
+                use()
+            assert type(caught.value) is tgl.TfGoLoaderError
+        assert seen([(images, labels)]) == [0, 1, 2, 3]
+        assert len(loader) == COUNT // BATCH  # what needs no worker is still known
+        assert loader.num_samples == COUNT
+
+    def test_with_closes_also_on_an_error(self, flat):
+        with pytest.raises(ZeroDivisionError), flat_loader(flat) as loader:
+            assert seen(loader) == list(range(COUNT))
+            raise ZeroDivisionError
+        with pytest.raises(tgl.TfGoLoaderError, match="closed"):
+            iter(loader)
+
+    def test_close_wakes_a_thread_that_waits(self, endless):
+        loader = endless()
+        iterator, errors = iter(loader), []
+
+        def wait():
+            try:
+                next(iterator)
+            except tgl.TfGoLoaderError as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        while not loader.stats()["images"]:
+            time.sleep(0.001)
+        loader.close()
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+        assert [type(error) for error in errors] == [tgl.TfGoLoaderError]
+
+    def test_closing_one_loader_leaves_the_other(self, flat):
+        one, other = flat_loader(flat), flat_loader(flat)
+        iterator = iter(other)
+        first = next(iterator)
+        one.close()
+        assert seen([first, *iterator]) == list(range(COUNT))
+
+    def test_closed_loader_in_a_dataset(self, flat, tf):
+        loader = flat_loader(flat)
+        dataset = loader.as_dataset()
+        kept = list(dataset)
+        loader.close()
+        with pytest.raises(tf.errors.OpError, match="TfGoLoaderError: the loader is closed"):
+            next(iter(dataset))
+        assert seen((images.numpy(), labels.numpy()) for images, labels in kept) == list(range(COUNT))
+
+
+@pytest.fixture
+def endless(large):
+    """A maker of loaders whose first batch takes minutes."""
+    source = tgl.sources.Paths([large] * 50_000)
+
+    def make():
+        return tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], batch_size=50_000, dtype="uint8", num_workers=1)
+
+    return make
+
+
+class Watch:
+    """Tells whether a file was opened, by any thread."""
+
+    IN_OPEN = 0x20
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if libc.inotify_add_watch(self._descriptor, os.fsencode(path), self.IN_OPEN) < 0:
+            raise OSError(ctypes.get_errno(), "inotify_add_watch")
+
+    def opened(self):
+        """Return whether it was opened since the last call."""
+        try:
+            return len(os.read(self._descriptor, 4096)) > 0
+        except BlockingIOError:
+            return False
+
+    def close(self):
+        os.close(self._descriptor)
+
+
+def resident():
+    """Return the bytes of memory that this process holds."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+class TestGarbage:
+    SAMPLES = 50_000
+
+    @pytest.fixture
+    def watch(self, flat):
+        watch = Watch(flat[0])
+        yield watch
+        watch.close()
+
+    def busy_loader(self, path):
+        """Return a loader that prepares two epochs of one file, far ahead of its user."""
+        source = tgl.sources.Paths([path] * self.SAMPLES)
+        return tgl.ImageLoader(
+            source, [ops.CenterCrop(SIZE, SIZE)], batch_size=500, prefetch=200, dtype="uint8", num_workers=1
+        )
+
+    @pytest.mark.parametrize("in_a_cycle", [False, True])
+    def test_a_dropped_loader_reads_no_more(self, flat, watch, in_a_cycle):
+        loader = self.busy_loader(flat[0])
+        iterator = iter(loader)
+        next(iterator)
+        assert watch.opened()
+        if in_a_cycle:
+            loader.itself = loader
+        assert loader.stats()["images"] < self.SAMPLES  # it is still at work
+        del loader, iterator
+        gc.collect()
+        watch.opened()
+        # The other loader's work takes time in which the dropped one, were it alive, would go on.
+        assert sum(len(images) for images in self.busy_loader(flat[1])) == self.SAMPLES
+        assert not watch.opened()
+
+    def test_an_iterator_keeps_its_loader(self, flat):
+        iterator = iter(flat_loader(flat))
+        gc.collect()
+        assert seen(iterator) == list(range(COUNT))
+
+    def test_a_dropped_iterator_ends_its_epoch(self, flat, watch):
+        loader = self.busy_loader(flat[0])
+        next(iter(loader))
+        assert loader.stats()["images"] < self.SAMPLES
+        watch.opened()
+        assert sum(len(images) for images in self.busy_loader(flat[1])) == self.SAMPLES
+        assert not watch.opened()
+
+    def test_memory_comes_back(self, textured):
+        source = tgl.sources.Paths([textured[0]] * 2_000)
+        options = {"batch_size": 100, "prefetch": 9, "num_workers": 2}
+        before = resident()
+        loader = tgl.ImageLoader(source, [ops.CenterCrop(40, 60)], **options)
+        batch_bytes = 100 * 40 * 60 * 3 * 4
+        kept = next(iter(loader))
+        iterator = iter(loader)
+        while loader.stats()["queue_depth"] < options["prefetch"]:
+            time.sleep(0.001)
+        grown = resident()
+        assert grown - before > 8 * batch_bytes
+        del loader, iterator
+        gc.collect()
+        assert resident() - before < 4 * batch_bytes  # the batch that is kept, and what Go's heap holds
+        assert kept.shape == (100, 40, 60, 3)
+        np.testing.assert_array_equal(kept, np.broadcast_to(kept[:1], kept.shape))
+
+
+@pytest.fixture(scope="module")
+def level_model(keras):
+    """A model that gives the level of a flat picture, and learns nothing: its loss is |level - label|."""
+    keras.utils.set_random_seed(1)
+    mean = keras.layers.Dense(1, use_bias=False, kernel_initializer=keras.initializers.Constant(1 / 3))
+    layers = [keras.layers.Input((SIZE, SIZE, 3)), keras.layers.GlobalAveragePooling2D(), mean]
+    model = keras.Sequential(layers)
+    model.compile(optimizer=keras.optimizers.SGD(0.0), loss="mae")
+    return model
+
+
+class TestTrainingLoop:
+    def test_exception_in_a_numpy_loop(self, flat):
+        loader = flat_loader(flat, shuffle=True, seed=5)
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):  # noqa: PT012
+                for _images, _labels in loader:
+                    raise ZeroDivisionError
+            assert sorted(seen(loader)) == list(range(COUNT))
+
+    def test_fit_goes_on_after_an_exception_in_a_callback(self, flat, level_model, keras):
+        class Raise(keras.callbacks.Callback):
+            def on_train_batch_end(self, batch, logs=None):
+                if batch == 1:
+                    raise ZeroDivisionError
+
+        loader = flat_loader(flat, shuffle=True, seed=5)
+        dataset = loader.as_dataset()
+        with pytest.raises(ZeroDivisionError):
+            level_model.fit(dataset, epochs=2, verbose=0, shuffle=False, callbacks=[Raise()])
+        # The labels are the levels, so pictures and labels belong together still.
+        history = level_model.fit(dataset, epochs=2, verbose=0, shuffle=False).history
+        np.testing.assert_allclose(history["loss"], 0, atol=1e-4)
+        assert sorted(seen(loader)) == list(range(COUNT))
+
+    def test_validation_between_epochs(self, flat, level_model):
+        train = flat_loader(flat, shuffle=True, seed=5)
+        validation = flat_loader(flat, np.arange(COUNT) + 10)
+        data = {"x": train.as_dataset(), "validation_data": validation.as_dataset()}
+        history = level_model.fit(**data, epochs=3, verbose=0, shuffle=False).history
+        np.testing.assert_allclose(history["loss"], np.zeros(3), atol=1e-4)
+        np.testing.assert_allclose(history["val_loss"], np.full(3, 10), atol=1e-4)
+        assert validation.stats()["batches"] == 3 * len(validation)
+
+
+# What scripts in other processes start with: a loader over the files that they are given.
+LOADER = """
+import sys
+import tfgoloader as tgl
+from tfgoloader import ops
+paths = sys.argv[1:]
+source = tgl.sources.Paths(paths, range(len(paths)))
+loader = tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], batch_size=4, num_workers=2)
+"""
+
+# A loader whose first batch takes minutes.
+SLOW = """
+import sys
+import tfgoloader as tgl
+from tfgoloader import ops
+source = tgl.sources.Paths([sys.argv[1]] * 50_000)
+loader = tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], batch_size=50_000, dtype="uint8", num_workers=1)
+"""
+
+INTERRUPTED = """
+import signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell would ignore it
+
+def announce():
+    while loader.stats()["seconds"]["wait"] == 0:  # counted when a wait has come back to Python once
+        time.sleep(0.001)
+    print("waiting", flush=True)
+
+threading.Thread(target=announce, daemon=True).start()
+try:
+    next(iter(loader))
+except KeyboardInterrupt:
+    print(time.monotonic(), loader.stats()["batches"], flush=True)
+    raise
+"""
+
+
+def test_ctrl_c_while_waiting(large):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command(SLOW + INTERRUPTED, large), **pipes) as process:
+        assert process.stdout.readline() == "waiting\n"
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    arrived, batches = output.split()
+    assert batches == "0"
+    assert float(arrived) - sent < 2
+    assert errors.endswith("KeyboardInterrupt\n")
+    assert process.returncode == -signal.SIGINT
+
+
+NUMPY_EXIT = """
+iterator = iter(loader)
+next(iterator)
+"""
+NUMPY_WAITING_EXIT = """
+import threading, time
+threading.Thread(target=lambda: next(iter(loader)), daemon=True).start()
+while not loader.stats()["images"]:
+    time.sleep(0.001)
+"""
+DATASET_EXIT = """
+iterator = iter(loader.as_dataset())
+next(iterator)
+"""
+# Eight threads of TensorFlow ask for a second batch, which is not ready, so that some of them surely need Python
+# at the moment when it ends: such a thread never comes back, and TensorFlow waits for it for ever.
+DATASET_WAITING_EXIT = """
+import sys
+import tfgoloader as tgl
+from tfgoloader import ops
+quick, slow = sys.argv[1:]
+source = tgl.sources.Paths([quick] * 2_000 + [slow] * 2_000)
+options = {"batch_size": 2_000, "prefetch": 0, "dtype": "uint8", "num_workers": 1}
+loaders = [tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], **options) for _ in range(8)]
+iterators = [iter(loader.as_dataset()) for loader in loaders]
+for iterator in iterators:
+    next(iterator)
+"""
+
+
+class TestExit:
+    ENVIRONMENT: ClassVar = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0"}  # TensorFlow logs what goes wrong in its threads
+
+    @pytest.mark.parametrize("script", [NUMPY_EXIT, NUMPY_WAITING_EXIT], ids=["idle", "waiting"])
+    def test_numpy(self, flat, large, script):
+        start, paths = (LOADER, flat) if script == NUMPY_EXIT else (SLOW, [large])
+        result = run(start + script, *paths)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+    def test_dataset(self, flat):
+        self.assert_quiet(run(LOADER + DATASET_EXIT, *flat, env=self.ENVIRONMENT))
+
+    def test_dataset_that_waits(self, flat, tmp_path):
+        slow = write(tmp_path / "medium.jpg", photograph(400, 400, seed=1))
+        self.assert_quiet(run(DATASET_WAITING_EXIT, flat[0], slow, env=self.ENVIRONMENT))
+
+    def assert_quiet(self, result):
+        assert "Traceback" not in result.stderr
+        assert "tfgoloader" not in result.stderr
+        assert (result.returncode, result.stdout) == (0, "")
+
+    def test_import_in_a_folder_that_is_gone(self, tmp_path, flat):
+        folder = tmp_path / "gone"
+        folder.mkdir()
+        script = "import os\nos.rmdir(os.getcwd())\n" + LOADER + "print(sum(len(labels) for _, labels in loader))"
+        result = run(script, *flat, cwd=folder)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{COUNT}\n", "")
+
+
+CHILD_USES = """
+def uses():
+    '''Return what every use of the package gives in this process.'''
+    attempts = {
+        "iter": lambda: iter(loader),
+        "next": lambda: next(iterator),
+        "source": lambda: tgl.sources.Paths(paths),
+        "loader": lambda: tgl.ImageLoader(source, [ops.CenterCrop(8, 8)]),
+        "stats": loader.stats,
+        "build_info": tgl.build_info,
+    }
+    results = {}
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+            results[name] = "done"
+        except tgl.TfGoLoaderError as error:
+            results[name] = type(error).__name__
+    return results
+
+iterator = iter(loader)
+kept = next(iterator)
+"""
+
+FORK = """
+import gc, json, os, signal
+pid = os.fork()
+if pid == 0:
+    signal.alarm(60)  # rather than hang
+    print(json.dumps(uses()), kept[0][:, 0, 0, 0].tolist(), kept[1].tolist(), flush=True)
+    loader.close()
+    del loader, iterator, source, kept
+    gc.collect()
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), kept[0][:, 0, 0, 0].tolist())
+print([label for _, labels in iterator for label in labels.tolist()])
+print([label for _, labels in loader for label in labels.tolist()])
+"""
+
+MULTIPROCESSING_FORK = """
+import json, multiprocessing, signal
+
+def child(pipe):
+    signal.alarm(60)
+    pipe.send((uses(), kept[0][:, 0, 0, 0].tolist()))
+
+context = multiprocessing.get_context("fork")
+receiver, sender = context.Pipe(duplex=False)
+process = context.Process(target=child, args=(sender,))
+process.start()
+results, inherited = receiver.recv()
+process.join()
+print(json.dumps(results), inherited, process.exitcode)
+print([label for _, labels in iterator for label in labels.tolist()])
+"""
+
+IMPORT_IN_THE_CHILD = """
+import os, signal, sys
+pid = os.fork()
+if pid == 0:
+    signal.alarm(60)
+    {loader}
+    print([label for _, labels in loader for label in labels.tolist()], flush=True)
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+class TestFork:
+    USES = '{"iter": "%s", "next": "%s", "source": "%s", "loader": "%s", "stats": "%s", "build_info": "%s"}'
+    REFUSED = USES % (("ForkError",) * 6)
+
+    def test_a_forked_child_is_told_and_the_parent_goes_on(self, flat):
+        result = run(LOADER + CHILD_USES + FORK, *flat)
+        assert result.stdout.splitlines() == [
+            f"{self.REFUSED} [0.0, 1.0, 2.0, 3.0] [0, 1, 2, 3]",
+            "7 [0.0, 1.0, 2.0, 3.0]",
+            str(list(range(4, COUNT))),
+            str(list(range(COUNT))),
+        ]
+        assert result.returncode == 0
+
+    def test_multiprocessing_with_fork(self, flat):
+        result = run(LOADER + CHILD_USES + MULTIPROCESSING_FORK, *flat)
+        assert result.stdout.splitlines() == [
+            f"{self.REFUSED} [0.0, 1.0, 2.0, 3.0] 0",
+            str(list(range(4, COUNT))),
+        ]
+        assert result.returncode == 0
+
+    def test_the_message_says_what_to_do(self, flat):
+        script = LOADER + "import os\nif os.fork() == 0:\n    iter(loader)\nos.wait()"
+        result = run(script, *flat)
+        assert "tfgoloader._errors.ForkError" in result.stderr
+        assert 'multiprocessing.get_context("spawn")' in result.stderr
+
+    def test_import_after_the_fork(self, flat):
+        script = IMPORT_IN_THE_CHILD.format(loader=LOADER.replace("\n", "\n    "))
+        result = run(script, *flat)
+        assert result.stdout.splitlines() == [str(list(range(COUNT))), "7"]
+        assert result.returncode == 0
+
+    def test_spawn(self, flat):
+        next(iter(flat_loader(flat)))  # the parent has workers of its own
+        context = multiprocessing.get_context("spawn")
+        with context.Pool(1) as pool:
+            assert pool.apply(epoch_labels, (flat,)) == list(range(COUNT))
+            pool.close()
+            pool.join()
+
+
+def epoch_labels(paths):
+    return seen(flat_loader(paths))
