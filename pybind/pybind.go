@@ -97,8 +97,8 @@ func DescribeSource(handle int64) (text string, err error) {
 	return encode(about)
 }
 
-// ListSource gives the paths and labels of the samples from one index up to another as a JSON object.
-func ListSource(handle, from, to int64) (text string, err error) {
+// ListSource gives the paths and labels of the samples from index start up to stop as a JSON object.
+func ListSource(handle, start, stop int64) (text string, err error) {
 	defer recovered(&err)
 	list, err := get[*source.List](handle)
 	if err != nil {
@@ -108,7 +108,7 @@ func ListSource(handle, from, to int64) (text string, err error) {
 		Paths  []string `json:"paths"`
 		Labels []int64  `json:"labels"`
 	}
-	for i := max(from, 0); i < min(to, int64(list.Len())); i++ {
+	for i := max(start, 0); i < min(stop, int64(list.Len())); i++ {
 		out.Paths = append(out.Paths, toText(list.Path(int(i))))
 		if list.HasLabels() {
 			out.Labels = append(out.Labels, list.Label(int(i)))
