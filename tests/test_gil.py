@@ -11,11 +11,11 @@ import ctypes, json, sys, threading, time
 import tfgoloader as tgl
 from tfgoloader import ops
 
-source = tgl.sources.Paths([sys.argv[1]] * 40_000)
+source = tgl.sources.Paths([sys.argv[1]] * 20_000)
 
 def wait():
     '''Wait once, for a batch that one worker fills.'''
-    loader = tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], batch_size=40_000, dtype="uint8", num_workers=1)
+    loader = tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], batch_size=20_000, dtype="uint8", num_workers=1)
     next(iter(loader))
 
 def iterate():
@@ -48,7 +48,7 @@ def rate(occupation):
     return (count - before) / (time.monotonic() - start)
 
 # In turn, so that what else the machine does meets all alike.
-rounds = [[rate(occupation) for occupation in (sleep, wait, iterate, hold)] for _ in range(3)]
+rounds = [[rate(occupation) for occupation in (sleep, wait, iterate, hold)] for _ in range(2)]
 print(json.dumps([max(rates) for rates in zip(*rounds)]))
 """
 

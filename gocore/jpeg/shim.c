@@ -118,8 +118,11 @@ int tgl_jpeg_open(tgl_jpeg *d, const uint8_t *data, size_t size, int accept_trun
     }
     jpeg_mem_src(&d->jpeg, data, size);
     jpeg_read_header(&d->jpeg, TRUE);
-    if (d->jpeg.num_components != 1 && d->jpeg.num_components != 3 && d->jpeg.num_components != 4)
-        return refuse(d, TGL_JPEG_CORRUPT, "unsupported number of components; 1, 3 and 4 are known");
+    if (d->jpeg.num_components != 1 && d->jpeg.num_components != 3 && d->jpeg.num_components != 4) {
+        char why[80];
+        snprintf(why, sizeof why, "unsupported: %d components; 1, 3 and 4 are known", d->jpeg.num_components);
+        return refuse(d, TGL_JPEG_CORRUPT, why);
+    }
     status = check_markers(d->jpeg.src->next_input_byte, data + size);
     if (status == TGL_JPEG_CORRUPT) return refuse(d, status, "corrupt: a marker in the scan that cannot be there");
     if (status == TGL_JPEG_TRUNCATED && !accept_truncated)

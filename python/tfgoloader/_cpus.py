@@ -21,9 +21,9 @@ def _quotas(root: Path) -> list[float]:
     for group in groups:
         _, controllers, path = group.split(":", 2)
         if controllers == "":
-            base, files = root / "sys/fs/cgroup", ("cpu.max",)
+            base, files = root / "sys/fs/cgroup", ["cpu.max"]
         elif "cpu" in controllers.split(","):
-            base, files = root / "sys/fs/cgroup/cpu", ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            base, files = root / "sys/fs/cgroup/cpu", ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
         else:
             continue
         folder = base / path.lstrip("/")

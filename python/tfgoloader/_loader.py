@@ -240,7 +240,7 @@ class ImageLoader:
             some = "; ".join(f"{path}: {reason}" for path, reason in list(bad.items())[:3])
             done = "left out" if self._on_error == "skip" else "replaced"
             warnings.warn(
-                f'{len(bad)} bad files so far, {done}: {some}{" ..." if len(bad) > 3 else ""}; '
+                f"{len(bad)} bad files so far, {done}: {some}{' ...' if len(bad) > 3 else ''}; "
                 'all of them are in stats()["bad_files"]',
                 stacklevel=3,
             )
@@ -279,7 +279,7 @@ class _Epoch:
 
 def _dtype_name(dtype: Any) -> str:
     try:
-        return np.dtype(dtype).name
+        return str(np.dtype(dtype).name)
     except TypeError:
         raise ConfigError(f"dtype={dtype!r}: expected 'float32', 'uint8' or 'uint16'") from None
 
