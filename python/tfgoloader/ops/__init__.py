@@ -1,0 +1,12 @@
+"""What happens to a picture, and to its label. Names and arguments are those of the Keras layers.
+
+Operations are values: they draw nothing themselves. The core draws for each sample from (seed, epoch, index),
+before it decodes the picture.
+"""
+
+from tfgoloader.ops._geometry import CenterCrop, RandomCrop, RandomFlip
+from tfgoloader.ops._labels import OneHot
+from tfgoloader.ops._op import Op
+from tfgoloader.ops._values import Normalization, Rescaling
+
+__all__ = ["CenterCrop", "Normalization", "OneHot", "Op", "RandomCrop", "RandomFlip", "Rescaling"]
