@@ -15,7 +15,7 @@ _EPSILON = 1e-7  # keras.config.epsilon(), the least deviation that Normalizatio
 
 @dataclass(frozen=True)
 class Rescaling(Op):
-    """Gives x * scale + offset (keras.layers.Rescaling) as the nearest float32, not the product rounded and then the sum.
+    """Gives x * scale + offset (keras.layers.Rescaling), rounded to float32 once.
 
     Neighbouring Rescaling and Normalization operations are joined into one such step.
 
