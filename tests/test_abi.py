@@ -49,24 +49,265 @@ def declared():
 
 
 class Library:
-    """The functions of the page; those that may fail raise RuntimeError, and texts are freed."""
+    """The functions of the page, by name; those of Python's world raise RuntimeError where they fail."""
 
     def __init__(self):
-        self.freed = 0
-        self._free = ctypes.CDLL(None).free
-        self._free.argtypes = [ctypes.c_void_p]
         python, plain = ctypes.PyDLL(LIBRARY), ctypes.CDLL(LIBRARY)
         for name, (result, arguments) in declared().items():
             function = getattr(python if name.startswith("pybind_") else plain, name)
             function.restype, function.argtypes = result, arguments
-            if name.startswith("pybind_") and result is ctypes.c_void_p:
-                function.restype = self._take
-            setattr(self, name.removeprefix("pybind_"), function)
+            setattr(self, name, function)
 
-    def _take(self, address):
+    def text(self, function, *arguments):
+        """Return the text that a function gives, and free it."""
+        free = ctypes.CDLL(None).free
+        free.argtypes, free.restype = [ctypes.c_void_p], None
+        address = getattr(self, function)(*arguments)
+        value = ctypes.string_at(address).decode()
+        free(address)
+        return value
+
+    def open_source(self, **spec):
+        return self.pybind_OpenSource(json.dumps(spec).encode())
+
+    def open_loader(self, source, **changes):
+        return self.pybind_OpenLoader(source, json.dumps({**LOADER, **changes}).encode())
+
+    def next_batch(self, epoch):
+        """Return the address of the next batch, or 1 at the end."""
+        while not (address := self.pybind_Next(epoch)):
+            pass
         return address
+
+
+LOADER = {
+    "ops": [{"op": "CenterCrop", "height": SIZE, "width": SIZE}, {"op": "Rescaling", "scale": 2.0, "offset": 1.0}],
+    "one_hot": None,
+    "batch_size": 4,
+    "shuffle": False,
+    "seed": 2**64 - 1,
+    "drop_remainder": False,
+    "dtype": "float32",
+    "data_format": "channels_last",
+    "channels": 3,
+    "background": None,
+    "exif": True,
+    "dct_method": "accurate",
+    "num_workers": 2,
+    "prefetch": 2,
+    "on_error": "raise",
+    "max_bad": 0,
+    "exclude": [],
+    "truncated": "raise",
+    "max_pixels": 10_000,
+}
+
+
+@pytest.fixture(scope="module")
+def library():
+    return Library()
 
 
 @pytest.fixture(scope="module")
 def flat(tmp_path_factory):
     return flat_pictures(tmp_path_factory.mktemp("flat"), 10)
+
+
+def array(address, offset, shape, dtype):
+    """Return an array over a slab's memory."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.frombuffer((ctypes.c_uint8 * size).from_address(address + offset), dtype).reshape(shape)
+
+
+def test_the_page_declares_what_the_library_exports():
+    lines = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[-1] for line in lines.splitlines()}
+    assert {name for name in exported if name.startswith(("pybind_", "tgl_slab_"))} == set(declared())
+
+
+def test_the_stub_declares_what_the_page_does():
+    stub = ast.parse((FOLDER / "_native.pyi").read_text())
+    signatures = {f.name: len(f.args.posonlyargs + f.args.args) for f in stub.body if isinstance(f, ast.FunctionDef)}
+    page = {name: len(arguments) for name, (_, arguments) in declared().items() if name.startswith("pybind_")}
+    assert signatures == page
+
+
+def test_the_header_compiles():
+    source = "#include <stdint.h>\n" + HEADER + '_Static_assert(sizeof(tgl_slab) == 64, "images start here");\n'
+    subprocess.run(["cc", "-fsyntax-only", "-Wall", "-Werror", "-xc", "-"], input=source, text=True, check=True)
+    assert ctypes.sizeof(Slab) == 64
+
+
+def test_an_epoch(library, flat):
+    paths = list(map(str, flat))
+    source = library.open_source(kind="paths", paths=paths, labels=list(range(100, 110)))
+    assert json.loads(library.text("pybind_DescribeSource", source)) == {
+        "count": 10,
+        "has_labels": True,
+        "class_names": [],
+        "empty_classes": [],
+    }
+    assert json.loads(library.text("pybind_ListSource", source, 8, 20)) == {"paths": paths[8:], "labels": [108, 109]}
+    loader = library.open_loader(source)
+    library.text("pybind_Close", source)
+    assert json.loads(library.text("pybind_DescribeLoader", loader)) == {"output_size": [SIZE, SIZE]}
+
+    for number in range(2):
+        epoch = library.pybind_Begin(loader)
+        taken = []
+        while (address := library.next_batch(epoch)) != 1:
+            slab = Slab.from_address(address)
+            assert (slab.epoch, slab.batch) == (number, len(taken))
+            assert slab.samples == (4, 4, 2)[slab.batch]
+            assert slab.size % 64 == slab.labels % 64 == address % 64 == 0
+            images = array(address, 64, (slab.samples, SIZE, SIZE, 3), np.float32)
+            first = slab.batch * 4
+            gray = np.arange(first, first + slab.samples) * 2 + 1
+            np.testing.assert_array_equal(images, np.broadcast_to(gray[:, None, None, None], images.shape))
+            labels = array(address, slab.labels, (slab.samples,), np.int64)
+            assert labels.tolist() == list(range(100 + first, 100 + first + slab.samples))
+            assert slab.labels + labels.nbytes <= slab.size
+            taken.append(address)
+        assert len(taken) == len(set(taken)) == 3
+        assert library.pybind_Next(epoch) == 1
+        for address in taken:
+            library.tgl_slab_release(address)
+        assert library.text("pybind_Close", epoch) == ""
+    stats = json.loads(library.text("pybind_Stats", loader))
+    assert (stats["batches"], stats["bad_files"]) == (6, None)
+    assert set(stats["seconds"]) == {"read", "decode", "augment", "wait"}
+    assert stats["bytes"] >= 2 * sum(path.stat().st_size for path in flat)
+    assert library.text("pybind_Close", loader) == library.text("pybind_Close", loader) == ""
+
+
+def test_rows_of_floats_as_labels(library, flat):
+    source = library.open_source(kind="paths", paths=list(map(str, flat[:3])), labels=[2, 0, 1])
+    loader = library.open_loader(source, one_hot={"classes": 4, "label_smoothing": 0.0})
+    address = library.next_batch(library.pybind_Begin(loader))
+    labels = array(address, Slab.from_address(address).labels, (3, 4), np.float32)
+    np.testing.assert_array_equal(labels, np.eye(4)[[2, 0, 1]])
+    library.tgl_slab_release(address)
+
+
+def test_a_slab_outlives_its_loader(library, flat):
+    source = library.open_source(kind="paths", paths=list(map(str, flat)), labels=None)
+    loader = library.open_loader(source)
+    epoch = library.pybind_Begin(loader)
+    kept = [library.next_batch(epoch) for _ in range(2)]
+    assert [library.tgl_slab_references(address) for address in kept] == [2, 2]  # the loader's, and ours
+    library.text("pybind_Close", loader)
+    assert [library.tgl_slab_references(address) for address in kept] == [1, 1]
+    for place, address in enumerate(kept):
+        images = array(address, 64, (4, SIZE, SIZE, 3), np.float32)
+        np.testing.assert_array_equal(images[:, 0, 0, 0], np.arange(4 * place, 4 * place + 4) * 2 + 1)
+        library.tgl_slab_release(address)
+    library.text("pybind_Close", epoch)
+
+
+def test_a_slab_is_written_again_only_when_it_is_given_back(library, flat):
+    source = library.open_source(kind="paths", paths=[str(flat[0])] * 400, labels=None)
+    loader = library.open_loader(source, num_workers=1, prefetch=0)
+
+    def addresses(keep):
+        epoch, seen = library.pybind_Begin(loader), []
+        while (address := library.next_batch(epoch)) != 1:
+            seen.append(address)
+            if not keep:
+                library.tgl_slab_release(address)
+        library.text("pybind_Close", epoch)
+        return seen
+
+    kept = addresses(keep=True)
+    assert len(set(kept)) == 100
+    for address in kept:
+        library.tgl_slab_release(address)
+    assert len(set(addresses(keep=False))) < 10
+    library.text("pybind_Close", loader)
+
+
+def test_slabs_of_our_own(library):
+    address = library.tgl_slab_new(10_000)
+    assert address % 4096 == 0
+    assert not any(array(address, 64, (10_000 - 64,), np.uint8))
+    assert (Slab.from_address(address).size, Slab.from_address(address).samples) == (10_000, 0)
+    assert library.tgl_slab_references(address) == Slab.from_address(address).references == 1
+    library.tgl_slab_retain(address)
+    assert library.tgl_slab_references(address) == 2
+    library.tgl_slab_release(address)
+    assert library.tgl_slab_references(address) == 1
+    library.tgl_slab_release(address)
+    assert library.tgl_slab_new(63) is library.tgl_slab_new(2**62) is library.tgl_slab_new(2**64 - 1) is None
+
+
+def failure(function, *arguments, **keywords):
+    """Return the code, and the object, of the error that a call ends with."""
+    with pytest.raises(RuntimeError) as caught:
+        function(*arguments, **keywords)
+    code, _, about = str(caught.value).partition(" ")
+    return code, json.loads(about)
+
+
+def test_errors(library, flat, tmp_path):
+    gone, text = tmp_path / "gone.jpg", tmp_path / "text.jpg"
+    text.write_text("no picture")
+    good = list(map(str, flat[:4]))
+    source = library.open_source(kind="paths", paths=[*good, str(gone), *good[1:], str(text), *good[1:], *good])
+    epoch = library.pybind_Begin(library.open_loader(source))
+    skipping = library.pybind_Begin(library.open_loader(source, on_error="skip", max_bad=0))
+    closed = library.open_loader(source)
+    library.text("pybind_Close", closed)
+
+    errors = {
+        "no JSON": failure(library.pybind_OpenSource, b"{"),
+        "unknown source": failure(library.open_source, kind="cloud"),
+        "empty spec": failure(library.pybind_OpenLoader, source, b"{}"),
+        "another kind": failure(library.pybind_Begin, source),
+        "closed": failure(library.pybind_Begin, closed),
+        "never opened": failure(library.pybind_Stats, 2**62),
+    }
+    codes = {name: code for name, (code, _) in errors.items()}
+    assert codes == {**dict.fromkeys(errors, "config"), "closed": "closed", "never opened": "closed"}
+    assert all(set(about) == {"reason"} for _, about in errors.values())
+
+    no_folder = failure(library.open_source, kind="directory", path=str(gone))
+    assert no_folder == ("source", {"path": str(gone), "reason": "no such file or directory"})
+    codes["no folder"] = no_folder[0]
+
+    library.tgl_slab_release(library.next_batch(epoch))
+    for path, index, code in ((gone, 4, "source"), (text, 8, "decode")):
+        codes[path], about = failure(library.next_batch, epoch)
+        assert (codes[path], about["path"], about["index"]) == (code, str(path), index)
+        assert set(about) == {"path", "index", "reason"}
+    library.tgl_slab_release(library.next_batch(epoch))  # the batch after the bad ones
+    assert library.next_batch(epoch) == 1
+
+    library.tgl_slab_release(library.next_batch(skipping))
+    codes["too many"], about = failure(library.next_batch, skipping)
+    assert str(gone) in about["reason"]
+    assert library.next_batch(skipping) == 1
+
+    documented = set(re.findall(r"^\| `(\w+)` \|[^|]*\| \w+Error \|$", PAGE, re.MULTILINE))
+    assert set(codes.values()) == documented - {"internal"}
+    assert "internal" in documented
+
+
+def test_file_names_are_bytes(library, tmp_path):
+    path = bytes(tmp_path) + b"/caf\xe9 \xff \xc3\xa9.jpg"
+    source = library.open_source(kind="paths", paths=[path.decode("latin-1")], labels=None)
+    listed = json.loads(library.text("pybind_ListSource", source, 0, 1))["paths"]
+    assert [name.encode("latin-1") for name in listed] == [path]
+    epoch = library.pybind_Begin(library.open_loader(source))
+    code, about = failure(library.next_batch, epoch)
+    assert (code, about["path"].encode("latin-1")) == ("source", path)
+
+
+def test_texts_are_the_callers(library):
+    first, second = library.pybind_BuildInfo(), library.pybind_BuildInfo()
+    assert first != second
+    assert ctypes.string_at(first) == ctypes.string_at(second)
+    information = json.loads(library.text("pybind_BuildInfo"))
+    assert {"tfgoloader", "go", "gopy", "libjpeg-turbo"} <= set(information)
+    free = ctypes.CDLL(None).free
+    free.argtypes = [ctypes.c_void_p]
+    free(first)
+    free(second)

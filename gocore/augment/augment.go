@@ -96,7 +96,7 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 		}
 	}
 	if p.Size == (image.Point{}) {
-		return nil, fmt.Errorf("%w: the output size is not fixed: add RandomCrop or CenterCrop", ErrConfig)
+		return nil, fmt.Errorf("%w: ops: the output size is not fixed: add RandomCrop or CenterCrop", ErrConfig)
 	}
 	if p.Values != nil {
 		*p.Values = pixel.Affine{Scale: scale, Offset: offset}

@@ -92,10 +92,10 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	}
 	size := p.pipeline.Size
 	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
-		return nil, configError(fmt.Sprintf("the output of %d x %d pixels is over max_pixels", size.X, size.Y))
+		return nil, configError(fmt.Sprintf("ops: the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, spec.MaxPixels))
 	}
 	if p.layout, err = newLayout(spec.BatchSize, p.writer.Bytes(size.X, size.Y), label); err != nil {
-		return nil, configError(err.Error())
+		return nil, configError(fmt.Sprintf("batch_size=%d: %v", spec.BatchSize, err))
 	}
 	if spec.OnError != "raise" && spec.OnError != "skip" && spec.OnError != "replace" {
 		return nil, configError(fmt.Sprintf("unknown on_error %q", spec.OnError))

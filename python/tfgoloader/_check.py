@@ -7,12 +7,27 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from tfgoloader._errors import ConfigError
 
 
 def fail(field: str, value: Any, allowed: str) -> NoReturn:
     """Raise the error of a wrong value."""
     raise ConfigError(f"{field}={value!r}: expected {allowed}")
+
+
+def items(field: str, value: Any, allowed: str, kind: Any) -> tuple[Any, ...]:
+    """Return the items of a list that are all of one kind."""
+    if isinstance(value, (str, bytes)):
+        fail(field, value, allowed)
+    try:
+        found = tuple(value)
+    except TypeError:
+        fail(field, value, allowed)
+    if not all(isinstance(item, kind) for item in found):
+        fail(field, value, allowed)
+    return found
 
 
 def integer(field: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
@@ -31,11 +46,11 @@ def integer(field: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
 
 def number(field: str, value: Any, allowed: str = "a finite number") -> float:
     """Return a finite number."""
-    if isinstance(value, (str, bytes, bool)):
+    if isinstance(value, (str, bytes, bool, np.bool_)):
         fail(field, value, allowed)
     try:
         result = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         fail(field, value, allowed)
     if not math.isfinite(result):
         fail(field, value, allowed)

@@ -20,6 +20,7 @@ from tfgoloader._errors import (
     InternalError,
     SourceError,
     TfGoLoaderError,
+    printable,
 )
 
 PENDING, ENDED = 0, 1  # what Next gives in place of an address
@@ -56,7 +57,7 @@ def _exception(text: str) -> TfGoLoaderError:
         fields = json.loads(about)
     except ValueError:
         return InternalError(text)
-    reason = to_text(fields["reason"])
+    reason = printable(to_text(fields["reason"]))
     if code in ("decode", "source"):
         kind = DecodeError if code == "decode" else SourceError
         return kind(to_text(fields["path"]), reason, fields.get("index"))
@@ -64,7 +65,7 @@ def _exception(text: str) -> TfGoLoaderError:
         return ConfigError(reason)
     if code in ("closed", "bad"):
         return TfGoLoaderError(reason)
-    return InternalError(f"{to_text(fields['path'])}: {reason}" if "path" in fields else reason)
+    return InternalError(f"{printable(to_text(fields['path']))}: {reason}" if "path" in fields else reason)
 
 
 def to_text(latin1: str) -> str:
@@ -89,11 +90,12 @@ def _close(handle: int) -> None:
 
 
 class Handle:
-    """Owns something in the core, which ends with `close`, garbage collection or the interpreter's exit."""
+    """Owns something in the core, which ends with `close` or garbage collection."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self._finalizer = weakref.finalize(self, _close, number)
+        self._finalizer.atexit = False  # what waits is ended by _exit.py, the rest goes with the process
 
     def close(self) -> None:
         """End it; a second call does nothing."""

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 
+def printable(path: str) -> str:
+    """Return a file name with escapes for the bytes that are not UTF-8, which no stream or log would take."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 class TfGoLoaderError(Exception):
     """Base of all errors of this package; itself the use of a closed loader, or more bad files than max_bad."""
 
@@ -31,7 +36,7 @@ class _FileError(TfGoLoaderError):
     """
 
     def __init__(self, path: str, reason: str, index: int | None = None) -> None:
-        super().__init__(f"{path}: {reason}")
+        super().__init__(f"{printable(path)}: {reason}")
         self.path = path
         self.reason = reason
         self.index = index

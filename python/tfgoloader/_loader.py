@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _native
+from tfgoloader import _check, _cpus, _exit, _native
 from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
-from tfgoloader._errors import ConfigError
+from tfgoloader._errors import TfGoLoaderError
 from tfgoloader.ops import OneHot, Op
 from tfgoloader.sources import Source
 
@@ -102,8 +102,7 @@ class ImageLoader:
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
-        if isinstance(ops, Op) or not all(isinstance(op, Op) for op in ops):
-            _check.fail("ops", ops, "a list of operations from tfgoloader.ops")
+        operations = _check.items("ops", ops, "a list of operations from tfgoloader.ops", Op)
         if labels is not None and not isinstance(labels, OneHot):
             _check.fail("labels", labels, "None or ops.OneHot(num_classes)")
         if labels is not None and not source.has_labels:
@@ -125,7 +124,7 @@ class ImageLoader:
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
         spec = {
-            "ops": [op._spec() for op in ops],
+            "ops": [op._spec() for op in operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
             "batch_size": self._batch_size,
             "shuffle": _check.boolean("shuffle", shuffle),
@@ -261,27 +260,47 @@ class _Epoch:
     """One pass over the samples; it ends with its last batch, or when it is dropped."""
 
     def __init__(self, loader: ImageLoader) -> None:
+        self.entered = False
         self._loader = loader
         self._handle = Handle(call(_native.pybind_Begin, loader._handle.number))
+        _exit.watch(self)
+
+    def close(self) -> None:
+        """Give up the rest of the epoch."""
+        self._handle.close()
 
     def __iter__(self) -> _Epoch:
         return self
 
     def __next__(self) -> Any:
-        while True:  # back in Python ten times a second, where Ctrl-C is seen
-            address = call(_native.pybind_Next, self._handle.number)
+        self.entered = True
+        try:
+            return self._wait()
+        finally:
+            self.entered = _exit.exiting
+
+    def _wait(self) -> Any:
+        while not _exit.exiting:  # back in Python ten times a second, where Ctrl-C is seen
+            try:
+                address = call(_native.pybind_Next, self._handle.number)
+            except TfGoLoaderError:
+                if _exit.exiting:
+                    break
+                raise
             if address == ENDED:
                 self._loader._end_epoch()
-                raise StopIteration
+                break
             if address != PENDING:
                 return self._loader._batch(address)
+        raise StopIteration
 
 
 def _dtype_name(dtype: Any) -> str:
     try:
-        return str(np.dtype(dtype).name)
+        kind = np.dtype(dtype)
     except TypeError:
-        raise ConfigError(f"dtype={dtype!r}: expected 'float32', 'uint8' or 'uint16'") from None
+        return repr(dtype)
+    return str(kind.name) if kind.isnative else repr(dtype)
 
 
 def _indices(source: Source, exclude: Collection[str]) -> list[int]:

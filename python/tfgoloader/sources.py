@@ -19,6 +19,12 @@ __all__ = ["Directory", "ListFile", "Paths", "Source"]
 _PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
+def _path(field: str, value: Any) -> str:
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        _check.fail(field, value, "a path")
+    return from_text(value)
+
+
 class Source:
     """Base of the sources: a list of paths, perhaps with labels, that does not change.
 
@@ -71,10 +77,12 @@ class Directory(Source):
     """
 
     def __init__(self, path: _PathLike, class_names: Sequence[str] | None = None) -> None:
-        if isinstance(class_names, (str, bytes)):
-            _check.fail("class_names", class_names, "a list of names")
-        names = None if class_names is None else [from_text(name) for name in class_names]
-        super().__init__({"kind": "directory", "path": from_text(path), "class_names": names})
+        names = None
+        if class_names is not None:
+            names = [
+                from_text(n) for n in _check.items("class_names", class_names, "None or a list of names", (str, bytes))
+            ]
+        super().__init__({"kind": "directory", "path": _path("path", path), "class_names": names})
 
 
 class ListFile(Source):
@@ -98,8 +106,8 @@ class ListFile(Source):
         super().__init__(
             {
                 "kind": "list",
-                "path": from_text(path),
-                "root": from_text(root or ""),
+                "path": _path("path", path),
+                "root": "" if root is None else _path("root", root),
                 "delimiter": from_text(delimiter or ""),
             }
         )
@@ -117,14 +125,18 @@ class Paths(Source):
     """
 
     def __init__(self, paths: Sequence[_PathLike], labels: Sequence[int] | npt.ArrayLike | None = None) -> None:
-        if isinstance(paths, (str, bytes, os.PathLike)) or len(paths) == 0:
+        found = _check.items("paths", paths, "a list of at least one path", (str, bytes, os.PathLike))
+        if not found:
             _check.fail("paths", paths, "a list of at least one path")
         numbers: list[int] | None = None
         if labels is not None:
-            array = np.asarray(labels)
-            if array.ndim != 1 or len(array) != len(paths):
-                _check.fail("labels", f"shape {array.shape}", f"one label for each of the {len(paths)} paths")
+            try:
+                array = np.asarray(labels)
+            except ValueError:
+                _check.fail("labels", labels, "a list of integers")
+            if array.ndim != 1 or len(array) != len(found):
+                _check.fail("labels", f"shape {array.shape}", f"one label for each of the {len(found)} paths")
             if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max):
                 _check.fail("labels", f"dtype {array.dtype}", "integers that int64 holds")
             numbers = array.tolist()
-        super().__init__({"kind": "paths", "paths": [from_text(path) for path in paths], "labels": numbers})
+        super().__init__({"kind": "paths", "paths": [from_text(path) for path in found], "labels": numbers})
