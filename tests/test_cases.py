@@ -61,11 +61,14 @@ def test_nothing_is_left_out() -> None:
 
 @named(GOOD)
 def test_pixels_are_exact(case: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
+    refusal = ""
     try:
         image = stored(case)
     except tgl.DecodeError as error:
+        refusal = error.reason.lower()
+    if refusal:
         words = case["also_accept"]["reason_any"]  # a KeyError where only the pixels are right
-        assert any(word in error.reason.lower() for word in words), error
+        assert any(word in refusal for word in words), refusal
         return
     if "mask_npy" in case:  # the rest of the canvas is free
         mask = np.load(FOLDER / case["mask_npy"])

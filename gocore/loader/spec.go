@@ -32,9 +32,9 @@ type Spec struct {
 	Background    *[3]uint8         `json:"background"`
 	EXIF          bool              `json:"exif"`
 	Truncated     string            `json:"truncated"` // raise or accept
-	OnError       string            `json:"on_error"` // raise, skip or replace
-	MaxBad        int64             `json:"max_bad"`  // bad files that are put up with
-	Exclude       []int64           `json:"exclude"`  // indices in the source, ascending
+	OnError       string            `json:"on_error"`  // raise, skip or replace
+	MaxBad        int64             `json:"max_bad"`   // bad files that are put up with
+	Exclude       []int64           `json:"exclude"`   // indices in the source, ascending
 }
 
 // plan is a checked specification.
