@@ -9,6 +9,8 @@
 
 #include <jerror.h>
 
+/* What a giant picture needed is not kept for the next one. */
+#define KEPT (64 << 20)
 /* A hostile progressive file can hold any number of scans, each over the whole picture. */
 #define MAX_SCANS 500
 
@@ -106,6 +108,11 @@ static int check_markers(const uint8_t *at, const uint8_t *end) {
 int tgl_jpeg_open(tgl_jpeg *d, const uint8_t *data, size_t size, int accept_truncated, tgl_jpeg_size *out) {
     d->opened = d->truncated = 0;
     d->accept_truncated = accept_truncated;
+    if (d->capacity > KEPT) {
+        free(d->pixels);
+        d->pixels = NULL;
+        d->capacity = 0;
+    }
     d->message[0] = 0;
     /* Made anew, since libjpeg keeps the tables of one file for the next: pixels must depend on one file alone. */
     jpeg_destroy_decompress(&d->jpeg);
@@ -133,8 +140,7 @@ int tgl_jpeg_open(tgl_jpeg *d, const uint8_t *data, size_t size, int accept_trun
 }
 
 /* TensorFlow's integer formulas; Adobe's files store the inks inverted. Gray is the luma of the RGB, as Pillow rounds it. */
-static void cmyk_to_rgb(uint8_t *row, uint32_t width, int inverted, int channels) {
-    const uint8_t *in = row;
+static void cmyk_to_rgb(const uint8_t *in, uint8_t *row, uint32_t width, int inverted, int channels) {
     for (uint32_t i = 0; i < width; i++, in += 4, row += channels) {
         unsigned c = in[0], m = in[1], y = in[2], k = in[3];
         if (!inverted) c = 255 - c, m = 255 - m, y = 255 - y, k = 255 - k;
@@ -159,6 +165,14 @@ static int can_crop(const struct jpeg_decompress_struct *jpeg) {
     return jpeg->comp_info[0].h_samp_factor == jpeg->max_h_samp_factor && jpeg->comp_info[0].v_samp_factor == jpeg->max_v_samp_factor;
 }
 
+/* A progressive file that ends before its last scan is smoothed across blocks, which must all be there for that. */
+static int smooths(const struct jpeg_decompress_struct *jpeg) {
+    for (int i = 0; jpeg->progressive_mode && jpeg->coef_bits && i < jpeg->num_components; i++)
+        for (int k = 1; k < DCTSIZE2; k++)
+            if (jpeg->coef_bits[i][k]) return 1;
+    return 0;
+}
+
 int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, int channels, tgl_jpeg_rows *out) {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     const tgl_jpeg_window w = *window;
@@ -181,13 +195,14 @@ int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, int 
 
     /* Smooth upsampling looks at one neighbour, which can be two pixels wide. */
     JDIMENSION left = 0, width = jpeg->output_width;
-    if (w.width < jpeg->output_width && can_crop(jpeg)) {
+    int whole = smooths(jpeg);
+    if (w.width < jpeg->output_width && can_crop(jpeg) && !whole) {
         left = w.x > 2 ? w.x - 2 : 0;
         width = jpeg->output_width - left;
         if (width > w.x - left + w.width + 2) width = w.x - left + w.width + 2;
         jpeg_crop_scanline(jpeg, &left, &width);
     }
-    size_t stride = (size_t)width * (size_t)jpeg->output_components;
+    size_t stride = (size_t)width * (size_t)jpeg->output_components, packed = (size_t)width * (size_t)channels;
     if (stride > (SIZE_MAX >> 1) / w.height) return refuse(d, TGL_JPEG_NO_MEMORY, "the window is too large");
     if (stride * w.height > d->capacity) {
         free(d->pixels);
@@ -196,19 +211,20 @@ int tgl_jpeg_read(tgl_jpeg *d, const tgl_jpeg_window *window, int fast_dct, int 
         if (!d->pixels) return refuse(d, TGL_JPEG_NO_MEMORY, "out of memory");
         d->capacity = stride * w.height;
     }
-    if (w.y) jpeg_skip_scanlines(jpeg, w.y);
+    if (w.y && !whole) jpeg_skip_scanlines(jpeg, w.y);
+    while (jpeg->output_scanline < w.y) jpeg_read_scanlines(jpeg, &(JSAMPROW){d->pixels}, 1);
     for (uint32_t done = 0; done < w.height;) {
         JSAMPROW rows[8];
         JDIMENSION want = w.height - done < 8 ? w.height - done : 8;
         for (JDIMENSION i = 0; i < want; i++) rows[i] = d->pixels + (size_t)(done + i) * stride;
         JDIMENSION got = jpeg_read_scanlines(jpeg, rows, want);
-        for (JDIMENSION i = 0; cmyk && i < got; i++) cmyk_to_rgb(rows[i], width, jpeg->saw_Adobe_marker, channels);
+        for (JDIMENSION i = 0; cmyk && i < got; i++) cmyk_to_rgb(rows[i], d->pixels + (done + i) * packed, width, jpeg->saw_Adobe_marker, channels);
         done += got;
     }
     if (jpeg->output_scanline == jpeg->output_height) jpeg_finish_decompress(jpeg);
     jpeg_abort_decompress(jpeg);
     if (d->truncated && !d->accept_truncated) return refuse(d, TGL_JPEG_TRUNCATED, "truncated: premature end of file");
-    *out = (tgl_jpeg_rows){d->pixels + (size_t)(w.x - left) * (size_t)channels, stride};
+    *out = (tgl_jpeg_rows){d->pixels + (size_t)(w.x - left) * (size_t)channels, packed};
     return TGL_JPEG_OK;
 }
 

@@ -241,6 +241,9 @@ static void place_row(const layout *l, const tgl_tiff_request *r, const uint8_t 
     write_row(l, r, row, plane, left - x, right - left, pixels + at * (size_t)r->channels * (r->wide ? 2 : 1));
 }
 
+/* Far beyond any real file, and within what an allocator can be asked for. */
+#define MAX_BLOCK ((uint64_t)1 << 36)
+
 /* A strip or tile: what the file compresses as one. Strips are as wide as the picture. */
 typedef struct {
     uint32_t width, height;
@@ -261,7 +264,7 @@ static int block_of(TIFF *tiff, const layout *l, block *b)
     }
     uint64_t picture = (uint64_t)l->width * l->height * (uint64_t)l->samples * 2;
     /* One may be larger than the picture needs, but not by much. */
-    if (!b->width || !b->height || !b->row || size > picture + (16 << 20) || b->row > size / b->height) return 0;
+    if (!b->width || !b->height || !b->row || size > picture + (16 << 20) || size > MAX_BLOCK || b->row > size / b->height) return 0;
     b->size = (size_t)size;
     return 1;
 }
