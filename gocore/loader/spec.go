@@ -32,9 +32,9 @@ type Spec struct {
 	Background    *[3]uint8         `json:"background"`
 	EXIF          bool              `json:"exif"`
 	Truncated     string            `json:"truncated"` // raise or accept
-	OnError       string            `json:"on_error"` // raise, skip or replace
-	MaxBad        int64             `json:"max_bad"`  // bad files that are put up with
-	Exclude       []int64           `json:"exclude"`  // indices in the source, ascending
+	OnError       string            `json:"on_error"`  // raise, skip or replace
+	MaxBad        int64             `json:"max_bad"`   // bad files that are put up with
+	Exclude       []int64           `json:"exclude"`   // indices in the source, ascending
 }
 
 // plan is a checked specification.
@@ -68,6 +68,9 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		return nil, configError(fmt.Sprintf("unknown dtype %q", spec.DType))
 	}
 	if dtype == pixel.Uint16 {
+		if p.pipeline.Colours {
+			return nil, configError("dtype uint16 takes no colour operations: they are for pictures of 8 bits")
+		}
 		p.codec.Depth = 16
 	}
 	format, known := map[string]pixel.Layout{"channels_last": pixel.ChannelsLast, "channels_first": pixel.ChannelsFirst}[spec.DataFormat]
