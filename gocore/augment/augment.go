@@ -40,15 +40,16 @@ type Pointwise interface {
 }
 
 type step struct {
-	Geometry
+	op       any // a Geometry or a Colour
 	position int // the operation's place in the user's list, which keys its random numbers
 }
 
 // Pipeline is a checked list of operations.
 type Pipeline struct {
-	steps  []step
-	Size   image.Point   // of every picture that comes out
-	Values *pixel.Affine // nil where values stay as they are
+	steps   []step
+	Size    image.Point   // of every picture that comes out
+	Values  *pixel.Affine // nil where values stay as they are
+	Colours bool          // some operation changes 8-bit pictures
 }
 
 // operations makes an operation by its name.
@@ -58,6 +59,22 @@ var operations = map[string]func() any{
 	"RandomFlip":    func() any { return new(RandomFlip) },
 	"Rescaling":     func() any { return new(Rescaling) },
 	"Normalization": func() any { return new(Normalization) },
+
+	"AutoContrast":            func() any { return &AutoContrast{always} },
+	"Equalization":            func() any { return &Equalization{chance: always} },
+	"RandomBrightness":        func() any { return &RandomBrightness{chance: always} },
+	"RandomColorDegeneration": func() any { return &RandomColorDegeneration{chance: always} },
+	"RandomColorJitter":       func() any { return &RandomColorJitter{chance: always} },
+	"RandomContrast":          func() any { return &RandomContrast{chance: always} },
+	"RandomErasing":           func() any { return new(RandomErasing) },
+	"RandomGaussianBlur":      func() any { return new(RandomGaussianBlur) },
+	"RandomGrayscale":         func() any { return new(RandomGrayscale) },
+	"RandomHue":               func() any { return &RandomHue{chance: always} },
+	"RandomInvert":            func() any { return new(RandomInvert) },
+	"RandomPosterization":     func() any { return &RandomPosterization{chance: always} },
+	"RandomSaturation":        func() any { return &RandomSaturation{chance: always} },
+	"RandomSharpness":         func() any { return &RandomSharpness{chance: always} },
+	"Solarization":            func() any { return &Solarization{chance: always} },
 }
 
 // Parse reads a list of operations, each a JSON object with its name as "op" beside its arguments.
@@ -90,6 +107,13 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 			}
 			p.Size = size
 			p.steps = append(p.steps, step{op, position})
+		case Colour:
+			if p.Values != nil {
+				return nil, fmt.Errorf("%w: ops[%d]: %s comes before Rescaling and Normalization: it is for pictures of 0 to 255",
+					ErrConfig, position, op)
+			}
+			p.Colours = true
+			p.steps = append(p.steps, step{op, position})
 		case Pointwise:
 			op.Compose(scale, offset)
 			p.Values = new(pixel.Affine)
@@ -105,13 +129,22 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 }
 
 // Plan draws the parameters for one sample whose picture has the given size. The same seed, epoch and index
-// give the same view.
-func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch, index int64) (View, error) {
-	view := View{Window: image.Rectangle{Max: size}}
+// give the same plan.
+func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch, index int64) (Plan, error) {
+	plan := Plan{View: View{Window: image.Rectangle{Max: size}}}
 	for _, step := range p.steps {
-		if err := step.Apply(&view, draw.Reset(seed, epoch, index, step.position)); err != nil {
-			return View{}, err
+		random := draw.Reset(seed, epoch, index, step.position)
+		switch op := step.op.(type) {
+		case Geometry:
+			if err := op.Apply(&plan.View, random); err != nil {
+				return Plan{}, err
+			}
+		case Colour:
+			if filter := op.Draw(random); filter != nil {
+				plan.add(filter)
+			}
 		}
 	}
-	return view, nil
+	plan.narrow()
+	return plan, nil
 }

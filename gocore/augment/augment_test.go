@@ -86,7 +86,7 @@ func TestCompositionEqualsOneAfterAnother(t *testing.T) {
 		rows := pixels(View{Window: image.Rectangle{Max: size}})
 		for _, step := range p.steps {
 			random := draw.Reset(7, 1, index, step.position)
-			switch op := step.Geometry.(type) {
+			switch op := step.op.(type) {
 			case *RandomFlip:
 				x, y := random.IntN(2) == 1, random.IntN(2) == 1
 				if y && op.Mode != "horizontal" {
@@ -110,7 +110,7 @@ func TestCompositionEqualsOneAfterAnother(t *testing.T) {
 			}
 		}
 
-		got := pixels(view)
+		got := pixels(view.View)
 		for y := range rows {
 			for x := range rows[y] {
 				if got[y][x] != rows[y][x] {
@@ -150,7 +150,7 @@ func TestEveryCropPlaceAndFlipIsEquallyLikely(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts[view]++
+		counts[view.View]++
 	}
 	const cells = 48
 	square, expected := 0.0, float64(trials)/cells

@@ -68,6 +68,9 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		return nil, configError(fmt.Sprintf("unknown dtype %q", spec.DType))
 	}
 	if dtype == pixel.Uint16 {
+		if p.pipeline.Colours {
+			return nil, configError("dtype uint16 takes no colour operations: they are for pictures of 8 bits")
+		}
 		p.codec.Depth = 16
 	}
 	format, known := map[string]pixel.Layout{"channels_last": pixel.ChannelsLast, "channels_first": pixel.ChannelsFirst}[spec.DataFormat]

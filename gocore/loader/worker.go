@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
 	"tfgoloader/gocore/sample"
 )
@@ -15,6 +16,7 @@ type worker struct {
 	decoder *codec.Decoder
 	file    []byte // used again for every file
 	draw    sample.Draw
+	colour  augment.Work
 }
 
 func (w *worker) run() error {
@@ -73,17 +75,18 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
-	view, err := p.pipeline.Plan(size, &w.draw, p.Seed, j.epoch.number, index)
+	plan, err := p.pipeline.Plan(size, &w.draw, p.Seed, j.epoch.number, index)
 	if err != nil {
 		return err
 	}
-	picture, err := w.decoder.Read(view.Window)
+	picture, err := w.decoder.Read(plan.Decode)
 	if err != nil {
 		return err
 	}
 	counters.decode.Add(lap())
 
-	if err := p.writer.Write(j.batch.slab.image(j.slot), picture, view.FlipX, view.FlipY); err != nil {
+	picture = plan.Apply(picture, &w.colour)
+	if err := p.writer.Write(j.batch.slab.image(j.slot), picture, plan.FlipX, plan.FlipY); err != nil {
 		return err
 	}
 	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(index)), p.OneHot)

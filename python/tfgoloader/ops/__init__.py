@@ -4,9 +4,49 @@ Operations are values: they draw nothing themselves. The core draws for each sam
 before it decodes the picture.
 """
 
+from tfgoloader.ops._colour import (
+    AutoContrast,
+    Equalization,
+    RandomBrightness,
+    RandomColorDegeneration,
+    RandomColorJitter,
+    RandomContrast,
+    RandomErasing,
+    RandomGaussianBlur,
+    RandomGrayscale,
+    RandomHue,
+    RandomInvert,
+    RandomPosterization,
+    RandomSaturation,
+    RandomSharpness,
+    Solarization,
+)
 from tfgoloader.ops._geometry import CenterCrop, RandomCrop, RandomFlip
 from tfgoloader.ops._labels import OneHot
 from tfgoloader.ops._op import Op
 from tfgoloader.ops._values import Normalization, Rescaling
 
-__all__ = ["CenterCrop", "Normalization", "OneHot", "Op", "RandomCrop", "RandomFlip", "Rescaling"]
+__all__ = [
+    "AutoContrast",
+    "CenterCrop",
+    "Equalization",
+    "Normalization",
+    "OneHot",
+    "Op",
+    "RandomBrightness",
+    "RandomColorDegeneration",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomCrop",
+    "RandomErasing",
+    "RandomFlip",
+    "RandomGaussianBlur",
+    "RandomGrayscale",
+    "RandomHue",
+    "RandomInvert",
+    "RandomPosterization",
+    "RandomSaturation",
+    "RandomSharpness",
+    "Rescaling",
+    "Solarization",
+]

@@ -1,0 +1,69 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tfgoloader/gocore/pixel"
+)
+
+// RandomGaussianBlur is keras.layers.RandomGaussianBlur: with a probability that is itself drawn from Factor, a Gaussian
+// window, KernelSize wide, whose deviation is drawn from Sigma for either axis.
+type RandomGaussianBlur struct {
+	Factor     interval
+	KernelSize int `json:"kernel_size"`
+	Sigma      interval
+}
+
+func (r *RandomGaussianBlur) String() string {
+	return fmt.Sprintf("RandomGaussianBlur(factor=%v, kernel_size=%d, sigma=%v)", r.Factor, r.KernelSize, r.Sigma)
+}
+
+// Draw draws the probability, then whether, then the deviation along rows and that across them.
+func (r *RandomGaussianBlur) Draw(random *rand.Rand) Filter {
+	if !r.Factor.happens(random) {
+		return nil
+	}
+	const least = 1e-6 // Keras' own
+	along := gaussian(r.KernelSize/2, r.Sigma.draw(random)+least)
+	return &blur{along, gaussian(r.KernelSize/2, r.Sigma.draw(random)+least)}
+}
+
+// blur has a weight for each distance.
+type blur struct{ along, across []float32 }
+
+func (b *blur) Reach() int { return len(b.along) - 1 }
+
+func (b *blur) Apply(picture pixel.Picture, work *Work) {
+	pixel.Blur(picture, b.along, b.across, &work.buffer)
+}
+
+// gaussian gives weights whose sum, over both sides, is 1.
+func gaussian(radius int, sigma float64) []float32 {
+	weights := make([]float64, radius+1)
+	sum := -1.0
+	for t := range weights {
+		weights[t] = decay(float64(t) * float64(t) / (2 * sigma * sigma))
+		sum += 2 * weights[t]
+	}
+	rounded := make([]float32, radius+1)
+	for t, weight := range weights {
+		rounded[t] = float32(weight / sum)
+	}
+	return rounded
+}
+
+// decay is exp(-x) for x >= 0. math.Exp is rounded differently where the processor multiplies and adds in one go.
+func decay(x float64) float64 {
+	halvings := math.Floor(x / math.Ln2)
+	if halvings > 1000 {
+		return 0
+	}
+	x = float64(halvings*math.Ln2) - x // from -ln 2 to 0
+	sum := 1.0
+	for n := 20.0; n > 0; n-- {
+		sum = 1 + float64(sum*x)/n
+	}
+	return math.Ldexp(sum, -int(halvings))
+}
