@@ -26,6 +26,18 @@ type View struct {
 	FlipX, FlipY bool
 }
 
+// crop keeps a part of what the view shows, flips included.
+func (v *View) crop(part image.Rectangle) {
+	size := v.Window.Size()
+	if v.FlipX {
+		part.Min.X, part.Max.X = size.X-part.Max.X, size.X-part.Min.X
+	}
+	if v.FlipY {
+		part.Min.Y, part.Max.Y = size.Y-part.Max.Y, size.Y-part.Min.Y
+	}
+	v.Window = part.Add(v.Window.Min)
+}
+
 // Geometry moves pixels: it draws, and composes with what came before.
 type Geometry interface {
 	fmt.Stringer
@@ -40,25 +52,28 @@ type Pointwise interface {
 }
 
 type step struct {
-	op       any // a Geometry or a Colour
+	op       any // a Geometry, a Resizer or a Colour
 	position int // the operation's place in the user's list, which keys its random numbers
 }
 
 // Pipeline is a checked list of operations.
 type Pipeline struct {
-	steps   []step
-	Size    image.Point   // of every picture that comes out
-	Values  *pixel.Affine // nil where values stay as they are
-	Colours bool          // some operation changes 8-bit pictures
+	steps  []step
+	Size   image.Point   // of every picture that comes out
+	Values *pixel.Affine // nil where values stay as they are
+	Bytes  bool          // some operation is for 8-bit pictures alone
 }
 
 // operations makes an operation by its name.
 var operations = map[string]func() any{
-	"RandomCrop":    func() any { return new(RandomCrop) },
-	"CenterCrop":    func() any { return new(CenterCrop) },
-	"RandomFlip":    func() any { return new(RandomFlip) },
-	"Rescaling":     func() any { return new(Rescaling) },
-	"Normalization": func() any { return new(Normalization) },
+	"RandomCrop":        func() any { return new(RandomCrop) },
+	"CenterCrop":        func() any { return new(CenterCrop) },
+	"Resizing":          func() any { return new(Resizing) },
+	"ResizeShorter":     func() any { return new(ResizeShorter) },
+	"RandomResizedCrop": func() any { return new(RandomResizedCrop) },
+	"RandomFlip":        func() any { return new(RandomFlip) },
+	"Rescaling":         func() any { return new(Rescaling) },
+	"Normalization":     func() any { return new(Normalization) },
 
 	"AutoContrast":            func() any { return &AutoContrast{always} },
 	"Equalization":            func() any { return &Equalization{chance: always} },
@@ -100,19 +115,22 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 			return nil, fmt.Errorf("%w: ops[%d]: %s: %w", ErrConfig, position, name.Op, err)
 		}
 		switch op := op.(type) {
-		case Geometry:
-			size, err := op.OutputSize(p.Size)
+		case Geometry, Resizer:
+			size, err := op.(interface {
+				OutputSize(image.Point) (image.Point, error)
+			}).OutputSize(p.Size)
 			if err != nil {
 				return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
 			}
-			p.Size = size
+			_, resizes := op.(Resizer)
+			p.Size, p.Bytes = size, p.Bytes || resizes
 			p.steps = append(p.steps, step{op, position})
 		case Colour:
 			if p.Values != nil {
 				return nil, fmt.Errorf("%w: ops[%d]: %s comes before Rescaling and Normalization: it is for pictures of 0 to 255",
 					ErrConfig, position, op)
 			}
-			p.Colours = true
+			p.Bytes = true
 			p.steps = append(p.steps, step{op, position})
 		case Pointwise:
 			op.Compose(scale, offset)
@@ -120,7 +138,7 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 		}
 	}
 	if p.Size == (image.Point{}) {
-		return nil, fmt.Errorf("%w: ops: the output size is not fixed: add RandomCrop or CenterCrop", ErrConfig)
+		return nil, fmt.Errorf("%w: ops: the output size is not fixed: add RandomCrop, CenterCrop or Resizing", ErrConfig)
 	}
 	if p.Values != nil {
 		*p.Values = pixel.Affine{Scale: scale, Offset: offset}
@@ -131,17 +149,22 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 // Plan draws the parameters for one sample whose picture has the given size. The same seed, epoch and index
 // give the same plan.
 func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch, index int64) (Plan, error) {
-	plan := Plan{View: View{Window: image.Rectangle{Max: size}}}
+	plan := Plan{stages: []stage{{View: View{Window: image.Rectangle{Max: size}}}}}
 	for _, step := range p.steps {
 		random := draw.Reset(seed, epoch, index, step.position)
 		switch op := step.op.(type) {
 		case Geometry:
-			if err := op.Apply(&plan.View, random); err != nil {
+			if err := op.Apply(&plan.last().View, random); err != nil {
 				return Plan{}, err
 			}
+		case Resizer:
+			view := &plan.last().View
+			part, to := op.Resize(view.Window.Size(), random)
+			view.crop(part)
+			plan.resample(to, op.How())
 		case Colour:
 			if filter := op.Draw(random); filter != nil {
-				plan.add(filter)
+				plan.last().add(filter)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func TestCompositionEqualsOneAfterAnother(t *testing.T) {
 			}
 		}
 
-		got := pixels(view.View)
+		got := pixels(view.last().View)
 		for y := range rows {
 			for x := range rows[y] {
 				if got[y][x] != rows[y][x] {
@@ -150,7 +150,7 @@ func TestEveryCropPlaceAndFlipIsEquallyLikely(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts[view.View]++
+		counts[view.last().View]++
 	}
 	const cells = 48
 	square, expected := 0.0, float64(trials)/cells

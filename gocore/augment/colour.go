@@ -33,6 +33,9 @@ type Work struct {
 	tables [pixel.MaxChannels]pixel.Table
 	counts [pixel.MaxChannels]pixel.Counts
 	buffer []float32
+
+	scratch  pixel.Scratch
+	pictures [2][]byte // resampled, of one stage and the next
 }
 
 // chain applies filters one after another.

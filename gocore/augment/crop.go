@@ -30,16 +30,9 @@ func (w window) room(view *View, name string) (image.Point, error) {
 	return image.Pt(have.X-w.Width, have.Y-w.Height), nil
 }
 
-// crop keeps what lies at the offset, which counts in the view, flips included.
-func (w window) crop(view *View, offset, room image.Point) {
-	if view.FlipX {
-		offset.X = room.X - offset.X
-	}
-	if view.FlipY {
-		offset.Y = room.Y - offset.Y
-	}
-	corner := view.Window.Min.Add(offset)
-	view.Window = image.Rectangle{corner, corner.Add(image.Pt(w.Width, w.Height))}
+// at is the crop at an offset.
+func (w window) at(offset image.Point) image.Rectangle {
+	return image.Rectangle{offset, offset.Add(image.Pt(w.Width, w.Height))}
 }
 
 // RandomCrop is keras.layers.RandomCrop on pictures that are large enough: every place is equally likely.
@@ -62,7 +55,7 @@ func (c *RandomCrop) Apply(view *View, random *rand.Rand) error {
 	}
 	y := random.IntN(room.Y + 1)
 	x := random.IntN(room.X + 1)
-	c.crop(view, image.Pt(x, y), room)
+	view.crop(c.at(image.Pt(x, y)))
 	return nil
 }
 
@@ -84,6 +77,6 @@ func (c *CenterCrop) Apply(view *View, _ *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	c.crop(view, room.Div(2), room)
+	view.crop(c.at(room.Div(2)))
 	return nil
 }

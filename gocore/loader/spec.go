@@ -68,8 +68,8 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		return nil, configError(fmt.Sprintf("unknown dtype %q", spec.DType))
 	}
 	if dtype == pixel.Uint16 {
-		if p.pipeline.Colours {
-			return nil, configError("dtype uint16 takes no colour operations: they are for pictures of 8 bits")
+		if p.pipeline.Bytes {
+			return nil, configError("dtype: uint16 takes crops and flips alone: other operations are for pictures of 8 bits")
 		}
 		p.codec.Depth = 16
 	}

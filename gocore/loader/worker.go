@@ -16,7 +16,7 @@ type worker struct {
 	decoder *codec.Decoder
 	file    []byte // used again for every file
 	draw    sample.Draw
-	colour  augment.Work
+	augment augment.Work
 }
 
 func (w *worker) run() error {
@@ -85,8 +85,7 @@ func (w *worker) fill(j job, index int64) (err error) {
 	}
 	counters.decode.Add(lap())
 
-	picture = plan.Apply(picture, &w.colour)
-	if err := p.writer.Write(j.batch.slab.image(j.slot), picture, plan.FlipX, plan.FlipY); err != nil {
+	if err := plan.Write(j.batch.slab.image(j.slot), picture, p.writer, &w.augment); err != nil {
 		return err
 	}
 	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(index)), p.OneHot)

@@ -24,6 +24,7 @@ from tfgoloader.ops._colour import (
 from tfgoloader.ops._geometry import CenterCrop, RandomCrop, RandomFlip
 from tfgoloader.ops._labels import OneHot
 from tfgoloader.ops._op import Op
+from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, Resizing
 from tfgoloader.ops._values import Normalization, Rescaling
 
 __all__ = [
@@ -45,8 +46,11 @@ __all__ = [
     "RandomHue",
     "RandomInvert",
     "RandomPosterization",
+    "RandomResizedCrop",
     "RandomSaturation",
     "RandomSharpness",
     "Rescaling",
+    "ResizeShorter",
+    "Resizing",
     "Solarization",
 ]

@@ -1,0 +1,42 @@
+// Separable resampling, one row at a time: along x and then along y, through a ring of rows, or along y first.
+#ifndef TFGOLOADER_PIXEL_RESAMPLE_H
+#define TFGOLOADER_PIXEL_RESAMPLE_H
+
+#include "kernels.h"
+
+// Output pixel i of an axis is the sum of the source pixels from first[i] on, times the weights from at[i] to at[i + 1].
+// A source pixel before from or after to stands for the nearest within, along y alone.
+struct pixel_taps {
+	const int32_t *first, *at, *weights;
+	int32_t outputs, most, from, to; // most: the largest number of weights
+};
+
+// (sum + bias) >> bits; after the first axis, brought within 0 to limit.
+struct pixel_shift {
+	int32_t bias, bits, limit;
+};
+
+struct pixel_resample {
+	enum pixel_instructions instructions;
+	int channels;
+	bool y_first;
+	bool bytes;  // write interleaved bytes, else float32 with scale and offset
+	bool planar; // where float32
+	bool flip_x, flip_y;
+	bool half_up; // how float32 becomes bytes, else to even
+	float gain;
+	// Samples and weights are integers instead of float32: a sample x is held as x | 128x << 16, so that the sum of the
+	// products of its halves with those of a weight is a product of 22 bits.
+	bool fixed;
+	int32_t product_shift; // of a product along y, before it is added
+	struct pixel_shift first, last;
+};
+
+// Returns how many words of scratch pixel_resample needs.
+size_t pixel_resample_scratch(const struct pixel_resample *form, struct pixel_taps x, struct pixel_taps y);
+
+// Writes x.outputs by y.outputs pixels to out; picture holds x.to - x.from by y.to - y.from, its rows stride bytes apart.
+void pixel_resample(const struct pixel_resample *form, const struct pixel_float32 *values, struct pixel_taps x,
+                    struct pixel_taps y, int32_t *scratch, uint8_t *out, const uint8_t *picture, size_t stride);
+
+#endif

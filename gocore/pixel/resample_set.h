@@ -1,0 +1,381 @@
+// Included once for each instruction set, SET, whose vectors have WIDTH lanes of 32 bits.
+
+#define WORDS NAME(words)
+#define FLOATS NAME(floats)
+typedef int32_t WORDS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+
+// What C has no words for: sums of the products of halves, bytes as words, rounding to even, vectors put together from
+// four words for each pixel, and stores past the caches.
+#if WIDTH == 4
+#define PAIRS(a, b) (WORDS) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
+#define ZEROS _mm_setzero_si128()
+#define WIDEN(in) (WORDS) _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_loadu_si32(in), ZEROS), ZEROS)
+#define ROUND(a) (WORDS) _mm_cvtps_epi32((__m128)(a))
+#define GATHER(row, begin) *(const WORDS *)((row) + (begin)[0])
+#define STREAM(to, a) _mm_stream_si128((__m128i *)(to), (__m128i)(a))
+#elif WIDTH == 8
+#define PAIRS(a, b) (WORDS) _mm256_madd_epi16((__m256i)(a), (__m256i)(b))
+#define WIDEN(in) (WORDS) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(in)))
+#define ROUND(a) (WORDS) _mm256_cvtps_epi32((__m256)(a))
+#define GATHER(row, begin) (WORDS) _mm256_loadu2_m128i(FOUR(row, (begin) + 1), FOUR(row, begin))
+#define STREAM(to, a) _mm256_stream_si256((__m256i *)(to), (__m256i)(a))
+#else
+#define PAIRS(a, b) (WORDS) _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
+#define WIDEN(in) (WORDS) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(in)))
+#define ROUND(a) (WORDS) _mm512_cvtps_epi32((__m512)(a))
+#define EIGHT(row, begin) _mm256_loadu2_m128i(FOUR(row, (begin) + 1), FOUR(row, begin))
+#define GATHER(row, begin)                                                                                             \
+	(WORDS) _mm512_inserti64x4(_mm512_castsi256_si512(EIGHT(row, begin)), EIGHT(row, (begin) + 2), 1)
+#define STREAM(to, a) _mm512_stream_si512((__m512i *)(to), (__m512i)(a))
+#endif
+
+INLINE WORDS NAME(load)(const void *from)
+{
+	return *(const WORDS *)from;
+}
+
+INLINE void NAME(store)(void *to, WORDS a)
+{
+	*(WORDS *)to = a;
+}
+
+INLINE WORDS NAME(product)(WORDS samples, WORDS weights, bool fixed)
+{
+	return fixed ? PAIRS(samples, weights) : (WORDS)((FLOATS)samples * (FLOATS)weights);
+}
+
+INLINE WORDS NAME(sum)(WORDS a, WORDS b, bool fixed)
+{
+	return fixed ? (WORDS)(a + b) : (WORDS)((FLOATS)a + (FLOATS)b);
+}
+
+INLINE WORDS NAME(sample)(WORDS byte, bool fixed)
+{
+	return fixed ? (WORDS)(byte | byte << 23) : (WORDS)__builtin_convertvector(byte, FLOATS);
+}
+
+// Returns what the first axis hands to the second, or what the second writes.
+INLINE WORDS NAME(finish)(WORDS sums, enum finish finish, struct constants constants, FLOATS scale, FLOATS offset)
+{
+	struct pixel_shift shift = constants.shift;
+	FLOATS samples = (FLOATS)sums * constants.gain;
+	WORDS over;
+	switch (finish) {
+	case KEEP:
+		return sums;
+	case HOLD:
+		sums = (sums + shift.bias) >> shift.bits;
+		sums = sums & (sums > 0);
+		over = sums > shift.limit;
+		return NAME(sample)((sums & ~over) | (shift.limit & over), true);
+	case SCALE:
+		return (WORDS)(samples * scale + offset);
+	case TO_EVEN:
+		return ROUND(samples);
+	case HALF_UP:
+		samples = (FLOATS)((WORDS)samples & (samples > 0));
+		return __builtin_convertvector(samples + 0.5f, WORDS);
+	case SHIFT:
+		return (sums + shift.bias) >> shift.bits;
+	}
+	return sums;
+}
+
+INLINE void NAME(read_row)(const struct resample *r, const uint8_t *in, bool fixed)
+{
+	size_t count = (size_t)(r->x.to - r->x.from) * r->form.channels;
+	uint8_t rest[WIDTH] = {0};
+	for (size_t i = 0; i < count; i += WIDTH) {
+		const uint8_t *from = count - i < WIDTH ? memcpy(rest, in + i, count - i) : in + i;
+		NAME(store)(r->row + i, NAME(sample)(WIDEN(from), fixed));
+	}
+}
+
+// Sets where each output pixel begins, and its weights, once for each of the four lanes that a pixel takes.
+static void NAME(prepare_pixels)(struct resample *r)
+{
+	int32_t taps = r->x.most, *weights = r->weights;
+	r->group = WIDTH / 4;
+	for (int32_t i = 0; i < r->x.outputs; i += r->group, weights += taps * WIDTH)
+		for (int32_t p = 0; p < r->group; p++) {
+			int32_t output = output_at(r, i + p);
+			r->begin[i + p] = (r->x.first[output] - r->x.from) * r->form.channels;
+			for (int32_t t = 0; t < taps; t++)
+				for (int lane = 0; lane < 4; lane++)
+					weights[t * WIDTH + 4 * p + lane] = weight_of(r->x, output, t);
+		}
+}
+
+INLINE void NAME(sum_pixels)(const struct resample *r, int32_t *out, int32_t taps, int channels,
+                             struct constants constants, enum finish finish)
+{
+	bool fixed = is_fixed(finish);
+	FLOATS scale = (FLOATS)NAME(load)(r->pixel_scale), offset = (FLOATS)NAME(load)(r->pixel_offset);
+	const int32_t *begin = r->begin, *weights = r->weights, *end = begin + r->x.outputs;
+	for (; begin < end; begin += WIDTH / 4, weights += taps * WIDTH) {
+		const int32_t *row = r->row;
+		WORDS sums = NAME(product)(GATHER(row, begin), NAME(load)(weights), fixed);
+#pragma GCC unroll 5
+		for (int32_t t = 1; t < taps; t++) {
+			row += channels;
+			sums = NAME(sum)(sums, NAME(product)(GATHER(row, begin), NAME(load)(weights + t * WIDTH), fixed), fixed);
+		}
+		sums = NAME(finish)(sums, finish, constants, scale, offset);
+		for (int p = 0; p < WIDTH / 4; p++, out += channels)
+			memcpy(out, (const int32_t *)&sums + 4 * p, 16);
+	}
+}
+
+#if WIDTH == 16
+// Prepares groups of neighbours: where all that they are made of begins, the lanes to permute the first tap from, and the
+// weights of each tap. Returns false where it does not lie within two vectors.
+static bool NAME(prepare_groups)(struct resample *r, int32_t group)
+{
+	int32_t taps = r->x.most, channels = r->form.channels, *begin = r->begin, *weights = r->weights;
+	r->group = group;
+	for (int32_t i = 0; i < r->x.outputs; i += group, weights += (1 + taps) * WIDTH) {
+		int32_t one = r->x.first[output_at(r, i)], other = r->x.first[output_at(r, i + group - 1)];
+		int32_t least = one < other ? one : other;
+		if ((one + other - 2 * least + taps) * channels > 2 * WIDTH)
+			return false;
+		*begin++ = (least - r->x.from) * channels;
+		memset(weights, 0, (1 + taps) * sizeof(WORDS));
+		for (int32_t p = 0; p < group; p++) {
+			int32_t output = output_at(r, i + p);
+			for (int32_t c = 0; c < channels; c++) {
+				int32_t lane = p * channels + c;
+				weights[lane] = (r->x.first[output] - least) * channels + c;
+				for (int32_t t = 0; t < taps; t++)
+					weights[(1 + t) * WIDTH + lane] = weight_of(r->x, output, t);
+			}
+		}
+	}
+	return true;
+}
+
+INLINE void NAME(sum_groups)(const struct resample *r, int32_t *out, int32_t taps, struct constants constants,
+                             enum finish finish)
+{
+	bool fixed = is_fixed(finish);
+	FLOATS scale = (FLOATS)NAME(load)(r->scale), offset = (FLOATS)NAME(load)(r->offset);
+	const int32_t *begin = r->begin, *weights = r->weights;
+	int32_t outputs = r->x.outputs, group = r->group, channels = r->form.channels;
+	for (int32_t i = 0; i < outputs; i += group, out += group * channels) {
+		const int32_t *row = r->row + *begin++;
+		__m512i low = (__m512i)NAME(load)(row), high = (__m512i)NAME(load)(row + WIDTH);
+		WORDS lanes = NAME(load)(weights), sums = {0};
+		weights += WIDTH;
+#pragma GCC unroll 5
+		for (int32_t t = 0; t < taps; t++, lanes += channels, weights += WIDTH) {
+			WORDS samples = (WORDS)_mm512_permutex2var_epi32(low, (__m512i)lanes, high);
+			WORDS product = NAME(product)(samples, NAME(load)(weights), fixed);
+			sums = t == 0 ? product : NAME(sum)(sums, product, fixed);
+		}
+		NAME(store)(out, NAME(finish)(sums, finish, constants, scale, offset));
+	}
+}
+#endif
+
+static void NAME(prepare)(struct resample *r)
+{
+#if WIDTH == 16
+	for (int32_t group = WIDTH / r->form.channels; group > 1; group--)
+		if (NAME(prepare_groups)(r, group)) {
+			r->grouped = true;
+			return;
+		}
+#endif
+	NAME(prepare_pixels)(r);
+}
+
+// Resamples the row along x.
+INLINE void NAME(along_x)(const struct resample *r, int32_t *out, struct constants constants, enum finish finish)
+{
+#if WIDTH == 16
+	if (r->grouped) {
+#define SUM(taps) NAME(sum_groups)(r, out, taps, constants, finish)
+		FOR_COUNT(SUM, r->x.most)
+#undef SUM
+		return;
+	}
+#endif
+	if (r->form.channels == 3) {
+#define SUM(taps) NAME(sum_pixels)(r, out, taps, 3, constants, finish)
+		FOR_COUNT(SUM, r->x.most)
+#undef SUM
+	} else {
+		NAME(sum_pixels)(r, out, r->x.most, r->form.channels, constants, finish);
+	}
+}
+
+// Rows to be summed along y: bytes if y is first, else samples.
+struct NAME(rows) {
+	const void *at[CHUNK];
+	const int32_t *weights;
+	bool begin, end; // else sums are added to what out holds, and kept there
+};
+
+// Sums `vectors` vectors of each row.
+INLINE void NAME(sum_vectors)(const struct resample *r, int32_t *out, const struct NAME(rows) *rows, size_t lane,
+                              int vectors, int32_t count, struct constants constants, enum finish finish)
+{
+	bool fixed = is_fixed(finish);
+	WORDS sums[3] = {0};
+	if (!rows->begin)
+		for (int v = 0; v < vectors; v++)
+			sums[v] = NAME(load)(out + v * WIDTH);
+#pragma GCC unroll 5
+	for (int32_t t = 0; t < count; t++) {
+		WORDS weight = (WORDS){0} + rows->weights[t];
+#pragma GCC unroll 3
+		for (int v = 0; v < vectors; v++) {
+			size_t at = lane + v * WIDTH;
+			WORDS samples = is_last(finish) ? NAME(load)((const int32_t *)rows->at[t] + at)
+			                                : NAME(sample)(WIDEN((const uint8_t *)rows->at[t] + at), fixed);
+			WORDS product = NAME(product)(samples, weight, fixed);
+			if (finish == SHIFT)
+				product >>= constants.product_shift;
+			sums[v] = NAME(sum)(sums[v], product, fixed);
+		}
+	}
+#pragma GCC unroll 3
+	for (int v = 0; v < vectors; v++) {
+		FLOATS scale = (FLOATS)NAME(load)(r->scale + v * WIDTH), offset = (FLOATS)NAME(load)(r->offset + v * WIDTH);
+		NAME(store)(out + v * WIDTH, rows->end ? NAME(finish)(sums[v], finish, constants, scale, offset) : sums[v]);
+	}
+}
+
+INLINE void NAME(sum_rows)(const struct resample *r, int32_t *out, const struct NAME(rows) *rows, int32_t count,
+                           struct constants constants, enum finish finish)
+{
+	bool last = is_last(finish);
+	size_t lanes = (size_t)(last ? r->x.outputs : r->x.to - r->x.from) * r->form.channels;
+	size_t i = 0;
+	for (; last ? i < lanes : i + 3 * WIDTH <= lanes; i += 3 * WIDTH)
+		NAME(sum_vectors)(r, out + i, rows, i, 3, count, constants, finish);
+	for (; i < lanes; i += WIDTH) {
+		// A load must not go beyond the picture.
+		uint8_t ends[CHUNK][WIDTH];
+		struct NAME(rows) rest = *rows;
+		for (int32_t t = 0; t < count; t++) {
+			const uint8_t *from = (const uint8_t *)rows->at[t] + i;
+			size_t left = r->end - from;
+			rest.at[t] = left < WIDTH ? memcpy(ends[t], from, left) : from;
+		}
+		NAME(sum_vectors)(r, out + i, &rest, 0, 1, count, constants, finish);
+	}
+}
+
+// Resamples rows along y, to output row y.
+INLINE void NAME(along_y)(const struct resample *r, int32_t *out, int32_t y, struct constants constants,
+                          enum finish finish)
+{
+	int32_t count = r->y.at[y + 1] - r->y.at[y];
+	for (int32_t done = 0; done < count; done += CHUNK) {
+		int32_t part = count - done < CHUNK ? count - done : CHUNK;
+		struct NAME(rows) rows = {{0}, r->y.weights + r->y.at[y] + done, done == 0, done + part == count};
+		for (int32_t t = 0; t < part; t++) {
+			int32_t row = r->y.first[y] + done + t;
+			rows.at[t] = is_last(finish) ? (const void *)ring_row(r, row) : picture_row(r, row);
+		}
+#define SUM(part) NAME(sum_rows)(r, out, &rows, part, constants, finish)
+		FOR_COUNT(SUM, part)
+#undef SUM
+	}
+}
+
+// Copies past the caches, which a batch leaves long before it is read, where lines are whole.
+static void NAME(put)(uint8_t *out, const int32_t *line, size_t count)
+{
+	const uint8_t *from = (const uint8_t *)line;
+	size_t bytes = count * sizeof *line;
+	size_t head = -(uintptr_t)out % sizeof(WORDS);
+	if (head > bytes)
+		head = bytes;
+	memcpy(out, from, head);
+	size_t done = head;
+	for (; done + sizeof(WORDS) <= bytes; done += sizeof(WORDS))
+		STREAM(out + done, NAME(load)(from + done));
+	memcpy(out + done, from + done, bytes - done);
+}
+
+static void NAME(separate)(int32_t *plane, const int32_t *line, size_t width, int channels, int channel)
+{
+	size_t x = 0;
+	if (channels == 3) {
+		WORDS first, second; // two vectors at a time
+		for (int i = 0; i < WIDTH; i++) {
+			int from = 3 * i + channel;
+			first[i] = from < 2 * WIDTH ? from : 0;
+			second[i] = from < 2 * WIDTH ? i : from - WIDTH;
+		}
+		for (; x + WIDTH <= width; x += WIDTH, line += 3 * WIDTH) {
+			WORDS two = __builtin_shuffle(NAME(load)(line), NAME(load)(line + WIDTH), first);
+			NAME(store)(plane + x, __builtin_shuffle(two, NAME(load)(line + 2 * WIDTH), second));
+		}
+	}
+	for (; x < width; x++, line += channels)
+		plane[x] = line[channel];
+}
+
+// Writes the line as output row y.
+static void NAME(write_row)(const struct resample *r, uint8_t *out, size_t y)
+{
+	size_t width = r->x.outputs, height = r->y.outputs, channels = r->form.channels;
+	if (r->form.flip_y)
+		y = height - 1 - y;
+	if (r->form.bytes) {
+		narrow(out + y * width * channels, r->line, width * channels);
+	} else if (!r->form.planar) {
+		NAME(put)(out + y * width * channels * sizeof(float), r->line, width * channels);
+	} else {
+		for (size_t c = 0; c < channels; c++) {
+			NAME(separate)(r->planes, r->line, width, channels, c);
+			NAME(put)(out + (c * height + y) * width * sizeof(float), r->planes, width);
+		}
+	}
+}
+
+INLINE void NAME(resample)(const struct resample *r, uint8_t *out, enum finish first, enum finish last)
+{
+	struct constants to_second = constants_of(r, first), to_output = constants_of(r, last);
+	int32_t next = r->y.from;
+	for (int32_t y = 0; y < r->y.outputs; y++) {
+		if (r->form.y_first) {
+			NAME(along_y)(r, r->row, y, to_second, first);
+			NAME(along_x)(r, r->line, to_output, last);
+		} else {
+			int32_t begin = r->y.first[y], end = begin + r->y.at[y + 1] - r->y.at[y];
+			if (next < begin)
+				next = begin; // no output has the rows between
+			for (; next < end && next < r->y.to; next++) {
+				NAME(read_row)(r, picture_row(r, next), is_fixed(first));
+				NAME(along_x)(r, ring_row(r, next), to_second, first);
+			}
+			NAME(along_y)(r, r->line, y, to_output, last);
+		}
+		NAME(write_row)(r, out, y);
+	}
+}
+
+static void NAME(run)(struct resample *r, uint8_t *out)
+{
+	NAME(prepare)(r);
+	if (r->form.fixed)
+		NAME(resample)(r, out, HOLD, SHIFT);
+	else if (!r->form.bytes)
+		NAME(resample)(r, out, KEEP, SCALE);
+	else if (r->form.half_up)
+		NAME(resample)(r, out, KEEP, HALF_UP);
+	else
+		NAME(resample)(r, out, KEEP, TO_EVEN);
+}
+
+#undef WORDS
+#undef FLOATS
+#undef PAIRS
+#undef WIDEN
+#undef ROUND
+#undef GATHER
+#undef STREAM

@@ -1,0 +1,181 @@
+package pixel
+
+import (
+	"fmt"
+	"math"
+)
+
+// taps says of which source pixels each output pixel of an axis is the sum, and with which weights: the bits of a float32,
+// or a fixed-point number as the kernel takes it. A table serves again as long as its recipe is the same.
+type taps struct {
+	recipe   recipe
+	first    []int32 // the first source pixel of each output pixel; they ascend
+	at       []int32 // where its weights begin, and at last where all end
+	weights  []int32
+	most     int // the most weights of an output pixel
+	from, to int // the source pixels that any output pixel has
+	bits     int // after the binary point of a fixed-point weight
+	sum      []float64
+}
+
+// recipe is all that a table depends on.
+type recipe struct {
+	Axis
+	Resampling
+	vertical bool
+	// Of both axes, for OpenCV's area: one enlarges, or both shrink by a whole number.
+	enlarging, whole bool
+}
+
+// recipes returns those of both axes.
+func (r Resampling) recipes(x, y Axis) (recipe, recipe) {
+	whole := func(a Axis) bool { return a.Length/float64(a.Output) == math.Trunc(a.Length/float64(a.Output)) }
+	enlarging := x.Length < float64(x.Output) || y.Length < float64(y.Output)
+	both := whole(x) && whole(y)
+	return recipe{x, r, false, enlarging, both}, recipe{y, r, true, enlarging, both}
+}
+
+// spread appends to weights those of output pixel i, and returns its first source pixel. It is called for ascending i.
+type spread func(i int, weights []float64) (first int, _ []float64)
+
+// reach is how far each interpolation's kernel reaches to either side.
+var reach = [...]float64{Nearest: 1, Bilinear: 1, Bicubic: 2, Area: 1, Lanczos3: 3, Lanczos4: 4, Lanczos5: 5}
+
+// make makes the table, unless it is there.
+func (t *taps) make(r recipe) error {
+	if t.recipe == r {
+		return nil
+	}
+	each := min(2*reach[r.Interpolation]*max(1, r.Length/float64(r.Output))+1, float64(r.Input))
+	if each*float64(r.Count) > maxWords {
+		return fmt.Errorf("%w: axis %+v takes too many weights", ErrSize, r.Axis)
+	}
+	t.recipe = recipe{}
+	t.first, t.at, t.weights = t.first[:0], t.at[:0], t.weights[:0]
+	t.most, t.from, t.to = 0, r.Input, 0
+	t.bits = r.precision()
+	encode := r.encoder(t.bits)
+	// Where a kernel has zeros inside its support, leaving out those at its start would let the first pixels descend.
+	trim := r.Interpolation == Nearest || r.Interpolation == Bilinear || r.Interpolation == Area
+	spread := r.spread()
+	for i := r.First; i < r.First+r.Count; i++ {
+		var first int
+		first, t.sum = spread(i, t.sum[:0])
+		at := len(t.weights)
+		for k, weight := range t.sum {
+			word := encode(weight)
+			if trim && word == 0 && len(t.weights) == at && k+1 < len(t.sum) {
+				first++
+				continue
+			}
+			t.weights = append(t.weights, word)
+		}
+		for len(t.weights) > at+1 && t.weights[len(t.weights)-1] == 0 {
+			t.weights = t.weights[:len(t.weights)-1]
+		}
+		count := len(t.weights) - at
+		t.first, t.at = append(t.first, int32(first)), append(t.at, int32(at))
+		t.most, t.from, t.to = max(t.most, count), min(t.from, first), max(t.to, first+count)
+	}
+	t.at = append(t.at, int32(len(t.weights)))
+	t.from, t.to = r.clamp(t.from), r.clamp(t.to-1)+1
+	t.recipe = r
+	return nil
+}
+
+// fixed tells whether the library sums integers.
+func (r recipe) fixed() bool {
+	switch r.Convention {
+	case LikePillow, LikeTorchvision:
+		return r.Interpolation != Nearest
+	case LikeOpenCV:
+		return r.Interpolation == Bilinear || r.Interpolation == Area && r.enlarging
+	default:
+		return false
+	}
+}
+
+const (
+	pillowBits = 22
+	opencvBits = 11
+	torchBits  = 15 // of a weight, without its sign
+)
+
+// precision returns how many bits a fixed-point weight has after the binary point. It depends on all output pixels, not
+// only on those that are made.
+func (r recipe) precision() int {
+	switch {
+	case !r.fixed():
+		return 0
+	case r.Convention == LikeOpenCV:
+		return opencvBits
+	case r.Convention == LikePillow && (r.Interpolation == Bilinear || r.Interpolation == Area):
+		return pillowBits
+	}
+	largest := 0.0
+	spread := r.spread()
+	var weights []float64
+	for i := range r.Output {
+		_, weights = spread(i, weights[:0])
+		for _, weight := range weights {
+			largest = max(largest, weight)
+		}
+	}
+	if r.Convention == LikePillow {
+		// Near the edges a weight may exceed 1 by more than the kernel has room for.
+		if largest > 1+1.0/128 {
+			return pillowBits - 1
+		}
+		return pillowBits
+	}
+	bits := 0
+	for bits < pillowBits && int(0.5+largest*float64(int(2)<<bits)) < 1<<torchBits {
+		bits++
+	}
+	return bits
+}
+
+// encoder returns how a weight becomes a word.
+func (r recipe) encoder(bits int) func(weight float64) int32 {
+	switch {
+	case !r.fixed():
+		return func(weight float64) int32 { return int32(math.Float32bits(float32(weight))) }
+	case r.Convention == LikeOpenCV:
+		return func(weight float64) int32 { return int32(weight) } // has its 11 bits already
+	}
+	one := float64(int(1) << bits)
+	return func(weight float64) int32 {
+		// The kernel's product of a sample x is x times the low half plus 128x times the high half, both signed.
+		fixed := int(math.Round(weight * one))
+		high := min(fixed>>7, math.MaxInt16)
+		return int32(high)<<16 | int32(uint16(int16(fixed-high<<7)))
+	}
+}
+
+// gain is what sums of weighted samples are to be multiplied by.
+func (r Resampling) gain(x, y recipe) float32 {
+	shrink := func(r recipe) float32 { return float32(r.Length) / float32(r.Output) }
+	switch {
+	case r.Convention == LikeKeras && r.Interpolation == Area:
+		return float32(1 / float64(shrink(x)*shrink(y)))
+	case r.Convention == LikeOpenCV && r.Interpolation == Lanczos4:
+		return 1.0 / (1 << opencvBits) / (1 << opencvBits)
+	case r.Convention == LikeOpenCV && r.Interpolation == Area && !x.enlarging && x.whole:
+		return 1 / (shrink(x) * shrink(y))
+	default:
+		return 1
+	}
+}
+
+// yFirst tells which axis is the first: the one that the library takes, or where the order is in the rounding alone, the one
+// that leaves less to do.
+func (r Resampling) yFirst(x, y Axis) bool {
+	switch r.Convention {
+	case LikeKeras:
+		return y.Length > float64(y.Output)
+	case LikePillow:
+		return y.Input > y.Output && y.Input-y.Output > 2*(x.Input-x.Output)
+	default:
+		return false
+	}
+}
