@@ -85,7 +85,7 @@ INLINE void undo(int filter, uint8_t *row, const uint8_t *above, size_t bytes, s
     if (filter == 4) undo_paeth(row, above, bytes, size);
 }
 
-bool png_unfilter(uint8_t *rows, size_t row_bytes, size_t count, size_t needed, size_t pixel_bytes, const uint8_t *zeros)
+bool tgl_png_unfilter(uint8_t *rows, size_t row_bytes, size_t count, size_t needed, size_t pixel_bytes, const uint8_t *zeros)
 {
     const uint8_t *above = zeros;
     for (size_t y = 0; y < count; y++) {
@@ -113,7 +113,7 @@ bool png_unfilter(uint8_t *rows, size_t row_bytes, size_t count, size_t needed, 
 INLINE unsigned big_endian(const uint8_t *p) { return (unsigned)p[0] << 8 | p[1]; }
 
 /* Red, green, blue and alpha of one pixel in the kind's own depth. */
-INLINE void read_pixel(const png_samples *s, enum png_kind kind, const uint8_t *row, size_t x, unsigned v[4])
+INLINE void read_pixel(const tgl_png_samples *s, enum png_kind kind, const uint8_t *row, size_t x, unsigned v[4])
 {
     const uint8_t *p;
     switch (kind) {
@@ -158,7 +158,7 @@ INLINE bool is_wide(enum png_kind kind)
 }
 
 /* Everything but the pixels is a constant where this is called, so each call becomes a loop of its own. */
-INLINE void expand(const png_samples *s, enum png_kind kind, const uint8_t *row, size_t first, size_t width, uint8_t *out,
+INLINE void expand(const tgl_png_samples *s, enum png_kind kind, const uint8_t *row, size_t first, size_t width, uint8_t *out,
                    int channels, bool wide)
 {
     for (size_t x = 0; x < width; x++) {
@@ -176,7 +176,7 @@ INLINE void expand(const png_samples *s, enum png_kind kind, const uint8_t *row,
     }
 }
 
-INLINE void expand_kind(const png_samples *s, enum png_kind kind, const uint8_t *row, size_t x, size_t width, uint8_t *out,
+INLINE void expand_kind(const tgl_png_samples *s, enum png_kind kind, const uint8_t *row, size_t x, size_t width, uint8_t *out,
                         int channels, bool wide)
 {
     if (channels == 3 && wide) expand(s, kind, row, x, width, out, 3, true);
@@ -185,7 +185,7 @@ INLINE void expand_kind(const png_samples *s, enum png_kind kind, const uint8_t 
     else expand(s, kind, row, x, width, out, 4, false);
 }
 
-void png_expand(const png_samples *s, const uint8_t *row, size_t x, size_t width, uint8_t *out, int channels, bool wide)
+void tgl_png_expand(const tgl_png_samples *s, const uint8_t *row, size_t x, size_t width, uint8_t *out, int channels, bool wide)
 {
     switch (s->kind) {
     case PNG_INDEXED: expand_kind(s, PNG_INDEXED, row, x, width, out, channels, wide); break;

@@ -28,15 +28,15 @@ typedef struct {
     uint8_t table[256][4];   /* RGBA, PNG_INDEXED only */
     bool keyed;              /* one colour is transparent: gray and RGB without alpha */
     uint16_t transparent[3]; /* that colour */
-} png_samples;
+} tgl_png_samples;
 
 /* Undoes the filters in place. A row is a byte that names its filter, then row_bytes bytes; rows follow each other without
  * a gap. Rows from `needed` on are only checked. `zeros` is row_bytes + PNG_PADDING bytes of 0, the row above the first.
  * Returns false where a filter is unknown. */
-bool png_unfilter(uint8_t *rows, size_t row_bytes, size_t count, size_t needed, size_t pixel_bytes, const uint8_t *zeros);
+bool tgl_png_unfilter(uint8_t *rows, size_t row_bytes, size_t count, size_t needed, size_t pixel_bytes, const uint8_t *zeros);
 
 /* Writes the pixels x to x + width - 1 of an unfiltered row as 3 or 4 channels of 8 bits (the high byte of 16), or of 16
  * bits in native order (8 bits times 257). */
-void png_expand(const png_samples *samples, const uint8_t *row, size_t x, size_t width, uint8_t *out, int channels, bool wide);
+void tgl_png_expand(const tgl_png_samples *samples, const uint8_t *row, size_t x, size_t width, uint8_t *out, int channels, bool wide);
 
 #endif

