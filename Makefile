@@ -46,7 +46,7 @@ fuzz: $(VENV)/ready ## run each Go fuzz target for FUZZTIME (30s)
 	set -e; for package in $$($(RUN) go list ./gocore/...); do \
 		targets=$$($(RUN) go test -list '^Fuzz' $$package); \
 		for target in $$(echo "$$targets" | grep '^Fuzz'); do \
-			$(RUN) go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
+			$(RUN) go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$package; \
 		done; \
 	done
 

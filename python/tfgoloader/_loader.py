@@ -65,7 +65,8 @@ class ImageLoader:
         max_bad: most bad files that "skip" and "replace" put up with, as a count, or as a share from 0.0 to 1.0 of the
             samples; one more raises a TfGoLoaderError that lists them. None is no limit.
         exclude: paths to leave out, as the source names them, for instance an earlier run's stats()["bad_files"].
-        truncated: "raise", or "accept" what tf.io.decode_jpeg(try_recover_truncated=True) gives of a JPEG cut short.
+        truncated: "raise", or "accept" what is there of a JPEG cut short. Up to the cut the pixels are those of
+            tf.io.decode_jpeg(try_recover_truncated=True); below it they are gray, as libjpeg fills them.
         max_pixels: largest width times height; a larger picture is a DecodeError, before memory is taken for it.
 
     Raises:
