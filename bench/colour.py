@@ -84,7 +84,11 @@ def keras_layer(paths: list[str], workers: int, name: str | None) -> Round:
     batches = tf.data.Dataset.from_tensor_slices(paths).map(read, num_parallel_calls=workers).batch(BATCH)
     if name:
         layer = getattr(keras.layers, name)(**OPERATIONS[name])
-        batches = batches.map(lambda images: layer(images, training=True), num_parallel_calls=workers)
+
+        def augment(images: Any) -> Any:
+            return layer(images, training=True)
+
+        batches = batches.map(augment, num_parallel_calls=workers)
     exhaust(batches)  # warms up
 
     def measure() -> float:
