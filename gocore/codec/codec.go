@@ -132,7 +132,8 @@ func (d *Decoder) applied() Orientation {
 	return Upright
 }
 
-// Read decodes a window of the picture opened last, once; the pixels are valid until the next call.
+// Read decodes a window of the picture opened last, once; the pixels are valid until the next call, and the caller may
+// change them.
 func (d *Decoder) Read(window image.Rectangle) (pixel.Picture, error) {
 	if d.format == nil {
 		return pixel.Picture{}, fmt.Errorf("%w: no picture is open", ErrOptions)

@@ -7,12 +7,21 @@
 #define INLINE static inline __attribute__((always_inline))
 #define TARGET(features) __attribute__((target(features)))
 
+INLINE void count(uint32_t *counts, const uint8_t *row, size_t width, int channels)
+{
+	for (size_t x = 0; x < width; x++, row += channels)
+		for (int c = 0; c < channels; c++)
+			counts[c * PIXEL_LEVELS + row[c]]++;
+}
+
 void pixel_count(uint32_t *counts, const uint8_t *picture, size_t stride, size_t width, size_t height, int channels)
 {
 	for (size_t y = 0; y < height; y++, picture += stride)
-		for (size_t x = 0; x < width; x++)
-			for (int c = 0; c < channels; c++)
-				counts[c * PIXEL_LEVELS + picture[x * channels + c]]++;
+		switch (channels) {
+		case 1: count(counts, picture, width, 1); break;
+		case 3: count(counts, picture, width, 3); break;
+		default: count(counts, picture, width, 4); break;
+		}
 }
 
 INLINE void look_up(const uint8_t *tables, uint8_t *row, size_t width, int channels)
