@@ -149,10 +149,10 @@ func (r *RandomResizedCrop) OutputSize(image.Point) (image.Point, error) {
 func (r *RandomResizedCrop) Resize(size image.Point, random *rand.Rand) (image.Rectangle, image.Point) {
 	to := image.Pt(r.Width, r.Height)
 	area := float64(size.X) * float64(size.Y)
-	logarithms := interval{math.Log(r.Ratio[0]), math.Log(r.Ratio[1])}
+	logarithm := math.Log(r.Ratio[1] / r.Ratio[0])
 	for range 10 {
 		target := area * r.Scale.draw(random)
-		ratio := math.Exp(logarithms.draw(random))
+		ratio := r.Ratio[0] / decay(random.Float64()*logarithm)
 		width := int(math.RoundToEven(math.Sqrt(target * ratio)))
 		height := int(math.RoundToEven(math.Sqrt(target / ratio)))
 		if width < 1 || height < 1 || width > size.X || height > size.Y {
