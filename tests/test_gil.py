@@ -6,6 +6,10 @@ import pytest
 from flat import flat_pictures
 from processes import run
 
+import tfgoloader as tgl
+from tfgoloader import _loader, ops
+from tfgoloader._core import PENDING, call
+
 COUNT_WHILE = """
 import ctypes, json, sys, threading, time
 import tfgoloader as tgl
@@ -69,3 +73,20 @@ def test_another_thread_runs_on(rates, occupation):
 
 def test_a_held_gil_would_be_seen(rates):
     assert rates["hold"] < 0.15
+
+
+def test_one_call_a_batch(photographs, monkeypatch):
+    """Nothing crosses into the core for a sample; a call that found no batch ready is repeated."""
+    results = []
+
+    def counted(function, *arguments):
+        result = call(function, *arguments)
+        results.append((function.__name__, result))
+        return result
+
+    monkeypatch.setattr(_loader, "call", counted)
+    loader = tgl.ImageLoader(tgl.sources.Paths(photographs), [ops.CenterCrop(8, 8)], batch_size=8)
+    results.clear()
+    batches = list(loader)
+    names = [name for name, result in results if result != PENDING]
+    assert names == ["pybind_Begin"] + ["pybind_Next"] * (len(batches) + 1)
