@@ -1,5 +1,5 @@
-// The kernels for each instruction set are in resample_set.h. All sum in the same order and none fuses product and sum, so
-// that the samples are the same with each.
+// The kernels for each instruction set are in resample_set.h. All sum in the same order, and none fuses product and sum,
+// so that the samples are the same with each.
 #include <immintrin.h>
 #include <string.h>
 
@@ -15,6 +15,11 @@ enum {
 };
 
 // A call's arguments, and what is made of them once.
+// The coefficients of struct pixel_vector, lane by lane.
+struct affine {
+	float scale[PERIOD], scale_rest[PERIOD], offset[PERIOD], offset_rest[PERIOD];
+};
+
 struct resample {
 	struct pixel_resample form;
 	struct pixel_taps x, y;
@@ -27,33 +32,30 @@ struct resample {
 	int32_t *begin, *weights; // of output pixels, as prepared for the set
 	int32_t group;            // how many output pixels are summed together
 	bool grouped;             // and prepared as groups
-	float scale[PERIOD], offset[PERIOD];           // of each lane of a line
-	float pixel_scale[LANES], pixel_offset[LANES]; // of four lanes for each pixel
+	struct affine lanes;      // of each lane of a line
+	struct affine pixels;     // of four lanes for each pixel
 };
 
 // What becomes of an axis's sums: floats or integers for the other axis, or scaled floats or bytes in the end.
-enum finish { KEEP, HOLD, SCALE, TO_EVEN, HALF_UP, SHIFT };
+enum finish { KEEP, SCALE, TO_EVEN, HALF_UP, HOLD, SHIFT };
 
-INLINE bool is_fixed(enum finish finish)
-{
-	return finish == HOLD || finish == SHIFT;
-}
-
-INLINE bool is_last(enum finish finish)
-{
-	return finish >= SCALE;
-}
-
-// What finishing takes, where no store can alias it.
-struct constants {
+// An axis's arithmetic, where no store can alias it.
+struct arithmetic {
+	enum finish finish;
 	float gain;
 	struct pixel_shift shift;
 	int32_t product_shift;
 };
 
-INLINE struct constants constants_of(const struct resample *r, enum finish finish)
+static struct arithmetic first_of(const struct pixel_resample *form)
 {
-	return (struct constants){r->form.gain, is_last(finish) ? r->form.last : r->form.first, r->form.product_shift};
+	return (struct arithmetic){form->fixed ? HOLD : KEEP, 1, form->first, 0};
+}
+
+static struct arithmetic last_of(const struct pixel_resample *form)
+{
+	enum finish finish = form->fixed ? SHIFT : !form->bytes ? SCALE : form->half_up ? HALF_UP : TO_EVEN;
+	return (struct arithmetic){finish, form->gain, form->last, form->product_shift};
 }
 
 // The output pixel that comes out at i; beyond the last, the last.
@@ -99,14 +101,19 @@ static void narrow(uint8_t *out, const int32_t *line, size_t count)
 		*out++ = *line < 0 ? 0 : *line < UINT8_MAX ? *line : UINT8_MAX;
 }
 
+static inline __m128i widen_four(const uint8_t *bytes)
+{
+	int32_t word;
+	memcpy(&word, bytes, sizeof word);
+	__m128i zero = _mm_setzero_si128();
+	return _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(word), zero), zero);
+}
+
 #define FOUR(row, begin) (const __m128i *)((row) + *(begin))
 
-// Calls for small constant counts, whose loops unroll, or for any.
+// Calls for the usual counts, each a constant whose loop unrolls, or for any.
 #define FOR_COUNT(call, count)                                                                                         \
 	switch (count) {                                                                                                   \
-	case 1:                                                                                                            \
-		call(1);                                                                                                       \
-		break;                                                                                                         \
 	case 2:                                                                                                            \
 		call(2);                                                                                                       \
 		break;                                                                                                         \
@@ -115,9 +122,6 @@ static void narrow(uint8_t *out, const int32_t *line, size_t count)
 		break;                                                                                                         \
 	case 4:                                                                                                            \
 		call(4);                                                                                                       \
-		break;                                                                                                         \
-	case 5:                                                                                                            \
-		call(5);                                                                                                       \
 		break;                                                                                                         \
 	default:                                                                                                           \
 		call(count);                                                                                                   \
@@ -201,12 +205,17 @@ void pixel_resample(const struct pixel_resample *form, const struct pixel_float3
 	for (int i = 0; i < PERIOD; i++) {
 		int channel = i % form->channels;
 		const struct pixel_vector *vector = &values->vectors[0][values->planar ? channel : 0];
-		r.scale[i] = vector->scale[values->planar ? 0 : channel] + vector->scale_rest[values->planar ? 0 : channel];
-		r.offset[i] = vector->offset[values->planar ? 0 : channel];
+		int lane = values->planar ? 0 : channel;
+		r.lanes.scale[i] = vector->scale[lane];
+		r.lanes.scale_rest[i] = vector->scale_rest[lane];
+		r.lanes.offset[i] = vector->offset[lane];
+		r.lanes.offset_rest[i] = vector->offset_rest[lane];
 	}
 	for (int i = 0; i < LANES; i++) {
-		r.pixel_scale[i] = r.scale[i % 4];
-		r.pixel_offset[i] = r.offset[i % 4];
+		r.pixels.scale[i] = r.lanes.scale[i % 4];
+		r.pixels.scale_rest[i] = r.lanes.scale_rest[i % 4];
+		r.pixels.offset[i] = r.lanes.offset[i % 4];
+		r.pixels.offset_rest[i] = r.lanes.offset_rest[i % 4];
 	}
 	switch (form->instructions) {
 	case PIXEL_SSE2:

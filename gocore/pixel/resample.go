@@ -2,6 +2,8 @@ package pixel
 
 // #cgo noescape pixel_resample
 // #cgo nocallback pixel_resample
+// #cgo noescape pixel_resample_scratch
+// #cgo nocallback pixel_resample_scratch
 // #include "resample.h"
 import "C"
 
@@ -38,13 +40,13 @@ func (i Interpolation) String() string {
 type Convention int
 
 const (
-	// LikeKeras is tf.image.resize, which keras.layers.Resizing calls: float32, rounded half to even for Uint8 alone.
+	// LikeKeras is tf.image.resize, as keras.layers.Resizing calls it: float32, and for Uint8 rounded half to even.
 	LikeKeras Convention = iota
-	// LikePillow is Image.resize with a box: bytes after each axis. It always antialiases, except Nearest.
+	// LikePillow is Image.resize of Pillow 13, with a box: bytes after each axis. All but Nearest antialias.
 	LikePillow
 	// LikeTorchvision is torchvision.transforms.v2.functional.resize of uint8 tensors: bytes after each axis.
 	LikeTorchvision
-	// LikeOpenCV is cv2.resize of uint8 arrays. It antialiases by Area alone.
+	// LikeOpenCV is cv2.resize of uint8 arrays, as OpenCV's wheels have it. Area alone antialiases.
 	LikeOpenCV
 )
 
@@ -80,8 +82,8 @@ func (r Resampling) Check() error {
 }
 
 // Axis maps the interval [Start, Start+Length) of Input pixels to Output pixels, of which Count from First on are made.
-// Pixels outside the interval may have a part in them as long as they are within the Input pixels: where a crop is to be
-// resampled as if there were nothing around it, the crop is the input.
+// Input pixels outside the interval may have a part in them: where a crop is to be resampled as if there were nothing
+// around it, the crop is the input.
 type Axis struct {
 	Input         int
 	Start, Length float64
@@ -128,7 +130,8 @@ type Scratch struct {
 // first; src must hold what the axes need. Where the library makes bytes, so does Resample, before values apply. The
 // samples are the same on every machine, and each is the same whichever others are made beside it. Errors wrap
 // ErrResampling or ErrSize and leave dst as it was.
-func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin image.Point, x, y Axis, r Resampling, flipX, flipY bool) error {
+func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin image.Point, x, y Axis, r Resampling,
+	flipX, flipY bool) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -147,7 +150,8 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 	}
 	window := image.Rect(scratch.x.from, scratch.y.from, scratch.x.to, scratch.y.to)
 	if !window.In(image.Rectangle{origin, origin.Add(image.Pt(src.Width, src.Height))}) {
-		return fmt.Errorf("%w: %d x %d pixels at %v do not hold the window %v", ErrSize, src.Width, src.Height, origin, window)
+		return fmt.Errorf("%w: %d by %d pixels at %v do not hold the window %v",
+			ErrSize, src.Width, src.Height, origin, window)
 	}
 	form := r.form(&scratch.x, &scratch.y)
 	form.instructions = uint32(w.instructions)
@@ -159,7 +163,8 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 	tx, ty := scratch.x.c(), scratch.y.c()
 	size := C.pixel_resample_scratch(&form, tx, ty)
 	if size > maxWords {
-		return fmt.Errorf("%w: %d by %d pixels of %d need %d words of scratch", ErrSize, x.Count, y.Count, window, size)
+		return fmt.Errorf("%w: %d by %d pixels of the window %v take %d words of scratch",
+			ErrSize, x.Count, y.Count, window, size)
 	}
 	scratch.words = slices.Grow(scratch.words[:0], int(size))
 	picture := src.Pix[(window.Min.Y-origin.Y)*src.Stride+(window.Min.X-origin.X)*src.Channels:]
@@ -174,7 +179,7 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 	if direct {
 		return nil
 	}
-	return w.Write(dst, Picture{Pix: out, Stride: x.Count * w.channels, Width: x.Count, Height: y.Count, Channels: w.channels}, false, false)
+	return w.Write(dst, Picture{out, x.Count * w.channels, x.Count, y.Count, w.channels, false}, false, false)
 }
 
 // form returns what the resampling says of the arithmetic.
@@ -182,7 +187,7 @@ func (r Resampling) form(x, y *taps) C.struct_pixel_resample {
 	form := C.struct_pixel_resample{gain: C.float(r.gain(x.recipe, y.recipe)), fixed: C.bool(x.recipe.fixed()),
 		y_first: C.bool(r.yFirst(x.recipe.Axis, y.recipe.Axis))}
 	if r.Convention == LikeOpenCV {
-		// All other area, and bicubic, are rounded half to even.
+		// Bicubic, and area that does not halve, are rounded half to even.
 		halves := x.recipe.Length == 2*float64(x.recipe.Output) && y.recipe.Length == 2*float64(y.recipe.Output)
 		form.half_up = C.bool(r.Interpolation == Lanczos4 || r.Interpolation == Area && halves)
 		// Of fixed-point numbers, rows keep 7 of 11 bits, and each product in a column then 2 of 18.

@@ -4,8 +4,8 @@
 
 #include "kernels.h"
 
-// Output pixel i of an axis is the sum of the source pixels from first[i] on, times the weights from at[i] to at[i + 1].
-// A source pixel before from or after to stands for the nearest within, along y alone.
+// Output pixel i of an axis is the sum of the source pixels from first[i] on, times the weights from at[i] on, up to
+// at[i + 1]. Along y, source pixels outside from to `to` stand for the nearest within.
 struct pixel_taps {
 	const int32_t *first, *at, *weights;
 	int32_t outputs, most, from, to; // most: the largest number of weights
@@ -35,7 +35,8 @@ struct pixel_resample {
 // Returns how many words of scratch pixel_resample needs.
 size_t pixel_resample_scratch(const struct pixel_resample *form, struct pixel_taps x, struct pixel_taps y);
 
-// Writes x.outputs by y.outputs pixels to out; picture holds x.to - x.from by y.to - y.from, its rows stride bytes apart.
+// Writes x.outputs by y.outputs pixels to out. The picture begins with source pixel x.from, y.from and is read up to x.to,
+// y.to; its rows are stride bytes apart.
 void pixel_resample(const struct pixel_resample *form, const struct pixel_float32 *values, struct pixel_taps x,
                     struct pixel_taps y, int32_t *scratch, uint8_t *out, const uint8_t *picture, size_t stride);
 

@@ -2,8 +2,8 @@ package pixel
 
 import "math"
 
-// What each library makes of an axis, from its published source. Where a library computes in float32 so do these, step by
-// step: conversions forbid the compiler to fuse.
+// What each library makes of an axis, from its published source. Where a library computes in float32, so do these, step
+// by step; conversions forbid the compiler to fuse.
 
 func (r recipe) spread() spread {
 	switch r.Convention {
@@ -28,15 +28,31 @@ func (r recipe) point(place func(i int) float64) spread {
 	}
 }
 
-// neighbours are the pixels around a place, as many on either side; those beyond the edges are the edges'.
-func (r recipe) neighbours(place func(i int) float64, kernel func(fraction float64, weights []float64) []float64) spread {
+// A fan appends the weights of as many pixels on either side of a place, by how far it is from the one before it.
+type fan func(fraction float64, weights []float64) []float64
+
+func pairs(fraction float64, weights []float64) []float64 {
+	return append(weights, 1-fraction, fraction)
+}
+
+func around(radius int, kernel func(x float64) float64) fan {
+	return func(fraction float64, weights []float64) []float64 {
+		for k := 1 - radius; k <= radius; k++ {
+			weights = append(weights, kernel(float64(k)-fraction))
+		}
+		return weights
+	}
+}
+
+// neighbours are the pixels around a place; those beyond the edges are the edges'.
+func (r recipe) neighbours(place func(i int) float64, kernel fan) spread {
 	var all []float64
 	return func(i int, weights []float64) (int, []float64) {
 		x := place(i)
 		all = kernel(x-math.Floor(x), all[:0])
 		before := int(math.Floor(x)) + 1 - len(all)/2
-		if r.vertical && r.fixed() {
-			return before, append(weights, all...) // each product is rounded: two at an edge are not one
+		if r.vertical && r.fixed() && r.Convention == LikeOpenCV {
+			return before, append(weights, all...) // it rounds each product: two at an edge are not one
 		}
 		first := r.clamp(before)
 		for p := first; p <= r.clamp(before+len(all)-1); p++ {
@@ -46,20 +62,6 @@ func (r recipe) neighbours(place func(i int) float64, kernel func(fraction float
 			weights[r.clamp(before+k)-first] += weight
 		}
 		return first, weights
-	}
-}
-
-// pairs is the linear kernel's, and radius pixels of another's on either side.
-func pairs(fraction float64, weights []float64) []float64 {
-	return append(weights, 1-fraction, fraction)
-}
-
-func around(radius int, kernel func(x float64) float64) func(fraction float64, weights []float64) []float64 {
-	return func(fraction float64, weights []float64) []float64 {
-		for k := 1 - radius; k <= radius; k++ {
-			weights = append(weights, kernel(float64(k)-fraction))
-		}
-		return weights
 	}
 }
 
@@ -93,7 +95,12 @@ func lanczos(radius float64) func(x float64) float64 {
 	}
 }
 
-func linear(x float64) float64 { return max(0, 1-math.Abs(x)) }
+func linear(x float64) float64 {
+	if x = math.Abs(x); x < 1 {
+		return 1 - x
+	}
+	return 0
+}
 
 func box(x float64) float64 {
 	if -0.5 < x && x <= 0.5 {
@@ -106,15 +113,19 @@ func box(x float64) float64 {
 // centres of the pixels that its support covers, whose sum is made 1.
 func (r recipe) spans(start, scale, radius float64, kernel func(x float64) float64) spread {
 	stretch := max(1, scale)
+	inverse := 1 / stretch
 	return func(i int, weights []float64) (int, []float64) {
 		centre := start + (float64(i)+0.5)*scale
-		first := max(0, int(centre-radius*stretch+0.5))
+		first := min(max(0, int(centre-radius*stretch+0.5)), r.Input-1)
 		end := min(r.Input, int(centre+radius*stretch+0.5))
 		sum := 0.0
 		for p := first; p < end; p++ {
-			weight := kernel((float64(p) - centre + 0.5) * (1 / stretch))
+			weight := kernel((float64(p) - centre + 0.5) * inverse)
 			weights = append(weights, weight)
 			sum += weight
+		}
+		if sum == 0 { // the centre was rounded to the end of the picture
+			return first, append(weights[:0], 1)
 		}
 		for k := range weights {
 			weights[k] /= sum
@@ -237,17 +248,21 @@ func (r recipe) overlaps(shrink float32) spread {
 	return func(i int, weights []float64) (int, []float64) {
 		start := float32(float32(i)*shrink) + float32(r.Start)
 		end := float32(float32(i+1)*shrink) + float32(r.Start)
-		first := r.clamp(int(math.Floor(float64(start))))
-		for p := int(math.Floor(float64(start))); p < int(math.Ceil(float64(end))); p++ {
+		first := r.clamp(int(start))
+		sum := float32(0)
+		for p := first; p == first || float32(p) < end; p++ {
 			weight := min(float32(p+1), end) - max(float32(p), start)
 			if float32(p) < start && end < float32(p+1) {
 				weight = shrink
 			}
-			if p < r.Input {
+			if sum += weight; p < r.Input {
 				weights = append(weights, float64(weight))
 			} else {
 				weights[len(weights)-1] += float64(weight)
 			}
+		}
+		if math.Abs(float64(sum/shrink-1)) > 0.01 { // the interval is too short for its ends in float32
+			return first, append(weights[:0], float64(shrink))
 		}
 		return first, weights
 	}
@@ -295,10 +310,10 @@ func (r recipe) torchvision() spread {
 }
 
 func (r recipe) opencv() spread {
-	scale := r.Length / float64(r.Output)
+	scale := 1 / (float64(r.Output) / r.Length)
 	place := func(i int) float64 { return float64(float32(r.Start + (float64(i)+0.5)*scale - 0.5)) }
-	// Weights are integers; their sum may differ from 1.
-	round := func(kernel func(float64, []float64) []float64) func(float64, []float64) []float64 {
+	// Weights are integers, whose sum need not be 1.
+	round := func(kernel fan) fan {
 		return func(fraction float64, weights []float64) []float64 {
 			weights = kernel(fraction, weights)
 			for k, weight := range weights {
@@ -338,8 +353,8 @@ func (r recipe) opencv() spread {
 	}
 }
 
-// cells is OpenCV's area where both axes shrink: how much of each pixel lies in the interval that becomes pixel i, above a
-// thousandth. Where both shrink by a whole number, pixels are summed before they are divided.
+// cells is OpenCV's area where both axes shrink: how much of each pixel lies in the interval that becomes pixel i, if more
+// than a thousandth. Where both shrink by a whole number, pixels are summed before they are divided.
 func (r recipe) cells(scale float64) spread {
 	return func(i int, weights []float64) (int, []float64) {
 		start := r.Start + float64(i)*scale

@@ -9,8 +9,7 @@ typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alia
 // four words for each pixel, and stores past the caches.
 #if WIDTH == 4
 #define PAIRS(a, b) (WORDS) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
-#define ZEROS _mm_setzero_si128()
-#define WIDEN(in) (WORDS) _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_loadu_si32(in), ZEROS), ZEROS)
+#define WIDEN(in) (WORDS) widen_four(in)
 #define ROUND(a) (WORDS) _mm_cvtps_epi32((__m128)(a))
 #define GATHER(row, begin) *(const WORDS *)((row) + (begin)[0])
 #define STREAM(to, a) _mm_stream_si128((__m128i *)(to), (__m128i)(a))
@@ -50,38 +49,45 @@ INLINE WORDS NAME(sum)(WORDS a, WORDS b, bool fixed)
 	return fixed ? (WORDS)(a + b) : (WORDS)((FLOATS)a + (FLOATS)b);
 }
 
+// Returns samples as they are held.
 INLINE WORDS NAME(sample)(WORDS byte, bool fixed)
 {
 	return fixed ? (WORDS)(byte | byte << 23) : (WORDS)__builtin_convertvector(byte, FLOATS);
 }
 
-// Returns what the first axis hands to the second, or what the second writes.
-INLINE WORDS NAME(finish)(WORDS sums, enum finish finish, struct constants constants, FLOATS scale, FLOATS offset)
+struct NAME(affine) {
+	FLOATS scale, scale_rest, offset, offset_rest;
+};
+
+INLINE struct NAME(affine) NAME(load_affine)(const struct affine *from, int lane)
 {
-	struct pixel_shift shift = constants.shift;
-	FLOATS samples = (FLOATS)sums * constants.gain;
-	WORDS over;
-	switch (finish) {
-	case KEEP:
-		return sums;
-	case HOLD:
-		sums = (sums + shift.bias) >> shift.bits;
-		sums = sums & (sums > 0);
-		over = sums > shift.limit;
-		return NAME(sample)((sums & ~over) | (shift.limit & over), true);
-	case SCALE:
-		return (WORDS)(samples * scale + offset);
-	case TO_EVEN:
-		return ROUND(samples);
-	case HALF_UP:
-		samples = (FLOATS)((WORDS)samples & (samples > 0));
-		return __builtin_convertvector(samples + 0.5f, WORDS);
-	case SHIFT:
-		return (sums + shift.bias) >> shift.bits;
-	}
-	return sums;
+	return (struct NAME(affine)){(FLOATS)NAME(load)(from->scale + lane), (FLOATS)NAME(load)(from->scale_rest + lane),
+	                             (FLOATS)NAME(load)(from->offset + lane), (FLOATS)NAME(load)(from->offset_rest + lane)};
 }
 
+// Returns what the first axis hands to the second, or what the second writes.
+INLINE WORDS NAME(finish)(WORDS sums, struct arithmetic with, bool fixed, struct NAME(affine) affine)
+{
+	if (fixed) {
+		sums = (sums + with.shift.bias) >> with.shift.bits;
+		if (with.finish == SHIFT)
+			return sums;
+		sums = sums & (sums > 0);
+		WORDS over = sums > with.shift.limit;
+		return NAME(sample)((sums & ~over) | (with.shift.limit & over), true);
+	}
+	if (with.finish == KEEP)
+		return sums;
+	FLOATS samples = (FLOATS)sums * with.gain;
+	if (with.finish == SCALE)
+		return (WORDS)((samples * affine.scale + affine.offset) + (samples * affine.scale_rest + affine.offset_rest));
+	if (with.finish == TO_EVEN)
+		return ROUND(samples);
+	samples = (FLOATS)((WORDS)samples & (samples > 0));
+	return __builtin_convertvector(samples + 0.5f, WORDS);
+}
+
+// Reads a row of the picture as samples.
 INLINE void NAME(read_row)(const struct resample *r, const uint8_t *in, bool fixed)
 {
 	size_t count = (size_t)(r->x.to - r->x.from) * r->form.channels;
@@ -107,11 +113,10 @@ static void NAME(prepare_pixels)(struct resample *r)
 		}
 }
 
-INLINE void NAME(sum_pixels)(const struct resample *r, int32_t *out, int32_t taps, int channels,
-                             struct constants constants, enum finish finish)
+INLINE void NAME(sum_pixels)(const struct resample *r, int32_t *out, int32_t taps, int channels, struct arithmetic with,
+                             bool fixed)
 {
-	bool fixed = is_fixed(finish);
-	FLOATS scale = (FLOATS)NAME(load)(r->pixel_scale), offset = (FLOATS)NAME(load)(r->pixel_offset);
+	struct NAME(affine) affine = NAME(load_affine)(&r->pixels, 0);
 	const int32_t *begin = r->begin, *weights = r->weights, *end = begin + r->x.outputs;
 	for (; begin < end; begin += WIDTH / 4, weights += taps * WIDTH) {
 		const int32_t *row = r->row;
@@ -121,15 +126,15 @@ INLINE void NAME(sum_pixels)(const struct resample *r, int32_t *out, int32_t tap
 			row += channels;
 			sums = NAME(sum)(sums, NAME(product)(GATHER(row, begin), NAME(load)(weights + t * WIDTH), fixed), fixed);
 		}
-		sums = NAME(finish)(sums, finish, constants, scale, offset);
+		sums = NAME(finish)(sums, with, fixed, affine);
 		for (int p = 0; p < WIDTH / 4; p++, out += channels)
 			memcpy(out, (const int32_t *)&sums + 4 * p, 16);
 	}
 }
 
 #if WIDTH == 16
-// Prepares groups of neighbours: where all that they are made of begins, the lanes to permute the first tap from, and the
-// weights of each tap. Returns false where it does not lie within two vectors.
+// Prepares groups of neighbours: where all that they are made of begins, from which lanes the first tap is permuted, and
+// the weights of each tap. Returns false where not all lies within two vectors.
 static bool NAME(prepare_groups)(struct resample *r, int32_t group)
 {
 	int32_t taps = r->x.most, channels = r->form.channels, *begin = r->begin, *weights = r->weights;
@@ -154,11 +159,9 @@ static bool NAME(prepare_groups)(struct resample *r, int32_t group)
 	return true;
 }
 
-INLINE void NAME(sum_groups)(const struct resample *r, int32_t *out, int32_t taps, struct constants constants,
-                             enum finish finish)
+INLINE void NAME(sum_groups)(const struct resample *r, int32_t *out, int32_t taps, struct arithmetic with, bool fixed)
 {
-	bool fixed = is_fixed(finish);
-	FLOATS scale = (FLOATS)NAME(load)(r->scale), offset = (FLOATS)NAME(load)(r->offset);
+	struct NAME(affine) affine = NAME(load_affine)(&r->lanes, 0);
 	const int32_t *begin = r->begin, *weights = r->weights;
 	int32_t outputs = r->x.outputs, group = r->group, channels = r->form.channels;
 	for (int32_t i = 0; i < outputs; i += group, out += group * channels) {
@@ -172,7 +175,7 @@ INLINE void NAME(sum_groups)(const struct resample *r, int32_t *out, int32_t tap
 			WORDS product = NAME(product)(samples, NAME(load)(weights), fixed);
 			sums = t == 0 ? product : NAME(sum)(sums, product, fixed);
 		}
-		NAME(store)(out, NAME(finish)(sums, finish, constants, scale, offset));
+		NAME(store)(out, NAME(finish)(sums, with, fixed, affine));
 	}
 }
 #endif
@@ -190,23 +193,25 @@ static void NAME(prepare)(struct resample *r)
 }
 
 // Resamples the row along x.
-INLINE void NAME(along_x)(const struct resample *r, int32_t *out, struct constants constants, enum finish finish)
+INLINE void NAME(along_x)(const struct resample *r, int32_t *out, struct arithmetic with, bool fixed)
 {
+	int32_t taps = r->x.most;
 #if WIDTH == 16
 	if (r->grouped) {
-#define SUM(taps) NAME(sum_groups)(r, out, taps, constants, finish)
-		FOR_COUNT(SUM, r->x.most)
+#define SUM(taps) NAME(sum_groups)(r, out, taps, with, fixed)
+		FOR_COUNT(SUM, taps)
+#undef SUM
+		return;
+	}
+#else
+	if (r->form.channels == 3) {
+#define SUM(taps) NAME(sum_pixels)(r, out, taps, 3, with, fixed)
+		FOR_COUNT(SUM, taps)
 #undef SUM
 		return;
 	}
 #endif
-	if (r->form.channels == 3) {
-#define SUM(taps) NAME(sum_pixels)(r, out, taps, 3, constants, finish)
-		FOR_COUNT(SUM, r->x.most)
-#undef SUM
-	} else {
-		NAME(sum_pixels)(r, out, r->x.most, r->form.channels, constants, finish);
-	}
+	NAME(sum_pixels)(r, out, taps, r->form.channels, with, fixed);
 }
 
 // Rows to be summed along y: bytes if y is first, else samples.
@@ -218,70 +223,70 @@ struct NAME(rows) {
 
 // Sums `vectors` vectors of each row.
 INLINE void NAME(sum_vectors)(const struct resample *r, int32_t *out, const struct NAME(rows) *rows, size_t lane,
-                              int vectors, int32_t count, struct constants constants, enum finish finish)
+                              int vectors, int32_t count, struct arithmetic with, bool fixed, bool bytes)
 {
-	bool fixed = is_fixed(finish);
 	WORDS sums[3] = {0};
-	if (!rows->begin)
-		for (int v = 0; v < vectors; v++)
-			sums[v] = NAME(load)(out + v * WIDTH);
-#pragma GCC unroll 5
+#pragma GCC unroll 4
 	for (int32_t t = 0; t < count; t++) {
 		WORDS weight = (WORDS){0} + rows->weights[t];
 #pragma GCC unroll 3
 		for (int v = 0; v < vectors; v++) {
 			size_t at = lane + v * WIDTH;
-			WORDS samples = is_last(finish) ? NAME(load)((const int32_t *)rows->at[t] + at)
-			                                : NAME(sample)(WIDEN((const uint8_t *)rows->at[t] + at), fixed);
+			WORDS samples = bytes ? NAME(sample)(WIDEN((const uint8_t *)rows->at[t] + at), fixed)
+			                      : NAME(load)((const int32_t *)rows->at[t] + at);
 			WORDS product = NAME(product)(samples, weight, fixed);
-			if (finish == SHIFT)
-				product >>= constants.product_shift;
-			sums[v] = NAME(sum)(sums[v], product, fixed);
+			if (fixed && !bytes)
+				product >>= with.product_shift;
+			sums[v] = t == 0 ? product : NAME(sum)(sums[v], product, fixed);
 		}
 	}
 #pragma GCC unroll 3
 	for (int v = 0; v < vectors; v++) {
-		FLOATS scale = (FLOATS)NAME(load)(r->scale + v * WIDTH), offset = (FLOATS)NAME(load)(r->offset + v * WIDTH);
-		NAME(store)(out + v * WIDTH, rows->end ? NAME(finish)(sums[v], finish, constants, scale, offset) : sums[v]);
+		if (!rows->begin)
+			sums[v] = NAME(sum)(NAME(load)(out + v * WIDTH), sums[v], fixed);
+		struct NAME(affine) affine = NAME(load_affine)(&r->lanes, v * WIDTH);
+		NAME(store)(out + v * WIDTH, rows->end ? NAME(finish)(sums[v], with, fixed, affine) : sums[v]);
 	}
 }
 
-INLINE void NAME(sum_rows)(const struct resample *r, int32_t *out, const struct NAME(rows) *rows, int32_t count,
-                           struct constants constants, enum finish finish)
+// Sums whole threes of vectors; samples are padded to them. Returns how many lanes it has done.
+INLINE size_t NAME(sum_rows)(const struct resample *r, int32_t *out, const struct NAME(rows) *rows, size_t lanes,
+                             int32_t count, struct arithmetic with, bool fixed, bool bytes)
 {
-	bool last = is_last(finish);
-	size_t lanes = (size_t)(last ? r->x.outputs : r->x.to - r->x.from) * r->form.channels;
 	size_t i = 0;
-	for (; last ? i < lanes : i + 3 * WIDTH <= lanes; i += 3 * WIDTH)
-		NAME(sum_vectors)(r, out + i, rows, i, 3, count, constants, finish);
-	for (; i < lanes; i += WIDTH) {
-		// A load must not go beyond the picture.
-		uint8_t ends[CHUNK][WIDTH];
-		struct NAME(rows) rest = *rows;
-		for (int32_t t = 0; t < count; t++) {
-			const uint8_t *from = (const uint8_t *)rows->at[t] + i;
-			size_t left = r->end - from;
-			rest.at[t] = left < WIDTH ? memcpy(ends[t], from, left) : from;
-		}
-		NAME(sum_vectors)(r, out + i, &rest, 0, 1, count, constants, finish);
-	}
+	for (; bytes ? i + 3 * WIDTH <= lanes : i < lanes; i += 3 * WIDTH)
+		NAME(sum_vectors)(r, out + i, rows, i, 3, count, with, fixed, bytes);
+	return i;
 }
 
 // Resamples rows along y, to output row y.
-INLINE void NAME(along_y)(const struct resample *r, int32_t *out, int32_t y, struct constants constants,
-                          enum finish finish)
+INLINE void NAME(along_y)(const struct resample *r, int32_t *out, int32_t y, struct arithmetic with, bool fixed,
+                          bool bytes)
 {
+	size_t lanes = (size_t)(bytes ? r->x.to - r->x.from : r->x.outputs) * r->form.channels;
 	int32_t count = r->y.at[y + 1] - r->y.at[y];
 	for (int32_t done = 0; done < count; done += CHUNK) {
 		int32_t part = count - done < CHUNK ? count - done : CHUNK;
 		struct NAME(rows) rows = {{0}, r->y.weights + r->y.at[y] + done, done == 0, done + part == count};
 		for (int32_t t = 0; t < part; t++) {
 			int32_t row = r->y.first[y] + done + t;
-			rows.at[t] = is_last(finish) ? (const void *)ring_row(r, row) : picture_row(r, row);
+			rows.at[t] = bytes ? (const void *)picture_row(r, row) : ring_row(r, row);
 		}
-#define SUM(part) NAME(sum_rows)(r, out, &rows, part, constants, finish)
+		size_t i;
+#define SUM(count) i = NAME(sum_rows)(r, out, &rows, lanes, count, with, fixed, bytes)
 		FOR_COUNT(SUM, part)
 #undef SUM
+		for (; bytes && i < lanes; i += WIDTH) {
+			// A load must not go beyond the picture.
+			uint8_t ends[CHUNK][WIDTH];
+			struct NAME(rows) rest = rows;
+			for (int32_t t = 0; t < part; t++) {
+				const uint8_t *from = (const uint8_t *)rows.at[t] + i;
+				size_t left = r->end - from;
+				rest.at[t] = left < WIDTH ? memcpy(ends[t], from, left) : from;
+			}
+			NAME(sum_vectors)(r, out + i, &rest, 0, 1, part, with, fixed, true);
+		}
 	}
 }
 
@@ -300,11 +305,13 @@ static void NAME(put)(uint8_t *out, const int32_t *line, size_t count)
 	memcpy(out + done, from + done, bytes - done);
 }
 
+// Copies one channel of the line.
 static void NAME(separate)(int32_t *plane, const int32_t *line, size_t width, int channels, int channel)
 {
 	size_t x = 0;
+#if WIDTH > 4
 	if (channels == 3) {
-		WORDS first, second; // two vectors at a time
+		WORDS first, second; // of two vectors, and of these and the third
 		for (int i = 0; i < WIDTH; i++) {
 			int from = 3 * i + channel;
 			first[i] = from < 2 * WIDTH ? from : 0;
@@ -315,6 +322,7 @@ static void NAME(separate)(int32_t *plane, const int32_t *line, size_t width, in
 			NAME(store)(plane + x, __builtin_shuffle(two, NAME(load)(line + 2 * WIDTH), second));
 		}
 	}
+#endif
 	for (; x < width; x++, line += channels)
 		plane[x] = line[channel];
 }
@@ -337,23 +345,23 @@ static void NAME(write_row)(const struct resample *r, uint8_t *out, size_t y)
 	}
 }
 
-INLINE void NAME(resample)(const struct resample *r, uint8_t *out, enum finish first, enum finish last)
+INLINE void NAME(resample)(const struct resample *r, uint8_t *out, bool fixed)
 {
-	struct constants to_second = constants_of(r, first), to_output = constants_of(r, last);
+	struct arithmetic first = first_of(&r->form), last = last_of(&r->form);
 	int32_t next = r->y.from;
 	for (int32_t y = 0; y < r->y.outputs; y++) {
 		if (r->form.y_first) {
-			NAME(along_y)(r, r->row, y, to_second, first);
-			NAME(along_x)(r, r->line, to_output, last);
+			NAME(along_y)(r, r->row, y, first, fixed, true);
+			NAME(along_x)(r, r->line, last, fixed);
 		} else {
 			int32_t begin = r->y.first[y], end = begin + r->y.at[y + 1] - r->y.at[y];
 			if (next < begin)
 				next = begin; // no output has the rows between
 			for (; next < end && next < r->y.to; next++) {
-				NAME(read_row)(r, picture_row(r, next), is_fixed(first));
-				NAME(along_x)(r, ring_row(r, next), to_second, first);
+				NAME(read_row)(r, picture_row(r, next), fixed);
+				NAME(along_x)(r, ring_row(r, next), first, fixed);
 			}
-			NAME(along_y)(r, r->line, y, to_output, last);
+			NAME(along_y)(r, r->line, y, last, fixed, false);
 		}
 		NAME(write_row)(r, out, y);
 	}
@@ -363,13 +371,9 @@ static void NAME(run)(struct resample *r, uint8_t *out)
 {
 	NAME(prepare)(r);
 	if (r->form.fixed)
-		NAME(resample)(r, out, HOLD, SHIFT);
-	else if (!r->form.bytes)
-		NAME(resample)(r, out, KEEP, SCALE);
-	else if (r->form.half_up)
-		NAME(resample)(r, out, KEEP, HALF_UP);
+		NAME(resample)(r, out, true);
 	else
-		NAME(resample)(r, out, KEEP, TO_EVEN);
+		NAME(resample)(r, out, false);
 }
 
 #undef WORDS

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// taps says of which source pixels each output pixel of an axis is the sum, and with which weights: the bits of a float32,
-// or a fixed-point number as the kernel takes it. A table serves again as long as its recipe is the same.
+// taps says of which source pixels each output pixel of an axis is the sum, and with which weights: the bits of a
+// float32, or a fixed-point number as the kernel takes it. A table serves again as long as its recipe is the same.
 type taps struct {
 	recipe   recipe
 	first    []int32 // the first source pixel of each output pixel; they ascend
@@ -15,7 +15,7 @@ type taps struct {
 	most     int // the most weights of an output pixel
 	from, to int // the source pixels that any output pixel has
 	bits     int // after the binary point of a fixed-point weight
-	sum      []float64
+	wide     []float64
 }
 
 // recipe is all that a table depends on.
@@ -46,25 +46,45 @@ func (t *taps) make(r recipe) error {
 	if t.recipe == r {
 		return nil
 	}
+	// Where the precision hangs on the largest weight of all output pixels, all are computed.
+	first, end := r.First, r.First+r.Count
+	if r.fixed() && r.Convention != LikeOpenCV {
+		first, end = 0, r.Output
+	}
 	each := min(2*reach[r.Interpolation]*max(1, r.Length/float64(r.Output))+1, float64(r.Input))
-	if each*float64(r.Count) > maxWords {
+	if each*float64(end-first) > maxWords {
 		return fmt.Errorf("%w: axis %+v takes too many weights", ErrSize, r.Axis)
 	}
-	t.recipe = recipe{}
-	t.first, t.at, t.weights = t.first[:0], t.at[:0], t.weights[:0]
-	t.most, t.from, t.to = 0, r.Input, 0
-	t.bits = r.precision()
-	encode := r.encoder(t.bits)
+	*t = taps{first: t.first[:0], at: t.at[:0], weights: t.weights[:0], wide: t.wide[:0], from: r.Input}
+	largest := 0.0
+	spread := r.spread()
+	for i := first; i < end; i++ {
+		pixel, weights := spread(i, t.wide[len(t.wide):])
+		for _, weight := range weights {
+			largest = max(largest, weight)
+		}
+		if i >= r.First && i < r.First+r.Count {
+			t.first, t.at = append(t.first, int32(pixel)), append(t.at, int32(len(t.wide)))
+			t.wide = append(t.wide, weights...)
+		}
+	}
+	t.at = append(t.at, int32(len(t.wide)))
+	t.bits = r.precision(largest)
+	t.encode(r)
+	t.recipe = r
+	return nil
+}
+
+// encode makes words of the weights, without the zeros at the ends.
+func (t *taps) encode(r recipe) {
 	// Where a kernel has zeros inside its support, leaving out those at its start would let the first pixels descend.
 	trim := r.Interpolation == Nearest || r.Interpolation == Bilinear || r.Interpolation == Area
-	spread := r.spread()
-	for i := r.First; i < r.First+r.Count; i++ {
-		var first int
-		first, t.sum = spread(i, t.sum[:0])
-		at := len(t.weights)
-		for k, weight := range t.sum {
+	encode := r.encoder(t.bits)
+	for i := range t.first {
+		first, at := int(t.first[i]), len(t.weights)
+		for k, weight := range t.wide[t.at[i]:t.at[i+1]] {
 			word := encode(weight)
-			if trim && word == 0 && len(t.weights) == at && k+1 < len(t.sum) {
+			if trim && word == 0 && len(t.weights) == at && k+1 < int(t.at[i+1]-t.at[i]) {
 				first++
 				continue
 			}
@@ -74,13 +94,11 @@ func (t *taps) make(r recipe) error {
 			t.weights = t.weights[:len(t.weights)-1]
 		}
 		count := len(t.weights) - at
-		t.first, t.at = append(t.first, int32(first)), append(t.at, int32(at))
+		t.first[i], t.at[i] = int32(first), int32(at)
 		t.most, t.from, t.to = max(t.most, count), min(t.from, first), max(t.to, first+count)
 	}
-	t.at = append(t.at, int32(len(t.weights)))
+	t.at[len(t.first)] = int32(len(t.weights))
 	t.from, t.to = r.clamp(t.from), r.clamp(t.to-1)+1
-	t.recipe = r
-	return nil
 }
 
 // fixed tells whether the library sums integers.
@@ -101,31 +119,16 @@ const (
 	torchBits  = 15 // of a weight, without its sign
 )
 
-// precision returns how many bits a fixed-point weight has after the binary point. It depends on all output pixels, not
-// only on those that are made.
-func (r recipe) precision() int {
+// precision returns how many bits a fixed-point weight has after the binary point.
+func (r recipe) precision(largest float64) int {
 	switch {
 	case !r.fixed():
 		return 0
 	case r.Convention == LikeOpenCV:
 		return opencvBits
-	case r.Convention == LikePillow && (r.Interpolation == Bilinear || r.Interpolation == Area):
-		return pillowBits
-	}
-	largest := 0.0
-	spread := r.spread()
-	var weights []float64
-	for i := range r.Output {
-		_, weights = spread(i, weights[:0])
-		for _, weight := range weights {
-			largest = max(largest, weight)
-		}
-	}
-	if r.Convention == LikePillow {
-		// Near the edges a weight may exceed 1 by more than the kernel has room for.
-		if largest > 1+1.0/128 {
-			return pillowBits - 1
-		}
+	case r.Convention == LikePillow && largest > 1+1.0/128: // near the edges; the kernel has room for no more
+		return pillowBits - 1
+	case r.Convention == LikePillow:
 		return pillowBits
 	}
 	bits := 0
@@ -167,8 +170,7 @@ func (r Resampling) gain(x, y recipe) float32 {
 	}
 }
 
-// yFirst tells which axis is the first: the one that the library takes, or where the order is in the rounding alone, the one
-// that leaves less to do.
+// yFirst tells whether rows are summed before columns: as the library does where that shows, else where it is less work.
 func (r Resampling) yFirst(x, y Axis) bool {
 	switch r.Convention {
 	case LikeKeras:

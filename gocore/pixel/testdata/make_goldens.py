@@ -1,0 +1,95 @@
+"""Makes the pictures that TestResampleIsLikeTheLibraries compares with, by the libraries themselves.
+
+    python make_goldens.py keras opencv pillow torchvision
+
+writes one file for each library named: an archive of arrays, each of which says in its name how it came about.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+# Width and height before and after: smaller, larger, halved, by whole numbers, much smaller, both ways, and as it was.
+SIZES = [
+    (37, 29, 11, 8),
+    (13, 7, 14, 9),
+    (24, 16, 12, 8),
+    (36, 20, 6, 10),
+    (90, 61, 8, 5),
+    (9, 50, 14, 7),
+    (50, 9, 8, 11),
+    (10, 7, 10, 7),
+]
+BOXES = [(0.3, 1.25, 30.7, 28.5), (5.0, 3.0, 13.5, 9.75)]
+
+
+def picture(width: int, height: int, channels: int = 3) -> np.ndarray:
+    """Bytes of a linear congruential generator; those divisible by 8 are made 0 or 255, so that kernels overshoot."""
+    state, values = 1, []
+    for _ in range(width * height * channels):
+        state = (state * 1664525 + 1013904223) % 2**32
+        value = state >> 24
+        values.append(value if value % 8 else 255 * (value >= 128))
+    return np.array(values, np.uint8).reshape(height, width, channels)
+
+
+def keras(goldens: dict[str, np.ndarray]) -> None:
+    import keras
+    import tensorflow as tf
+
+    for width, height, to_width, to_height in SIZES:
+        image = picture(width, height)
+        for method in ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5"):
+            for antialias in (False,) if method in ("nearest", "area") else (False, True):
+                name = f"{method} {antialias:d} {width} {height} {to_width} {to_height} 0 0 {width} {height}"
+                resized = tf.image.resize(image, (to_height, to_width), method, antialias=antialias)
+                goldens[f"float32 {name}"] = tf.cast(resized, tf.float32).numpy()
+                layer = keras.layers.Resizing(to_height, to_width, method, antialias=antialias, dtype="uint8")
+                goldens[f"uint8 {name}"] = np.asarray(layer(image))
+
+
+def opencv(goldens: dict[str, np.ndarray]) -> None:
+    import cv2
+
+    methods = {"nearest": "NEAREST", "bilinear": "LINEAR", "bicubic": "CUBIC", "area": "AREA", "lanczos4": "LANCZOS4"}
+    for width, height, to_width, to_height in SIZES:
+        for method, flag in methods.items():
+            name = f"uint8 {method} 0 {width} {height} {to_width} {to_height} 0 0 {width} {height}"
+            interpolation = getattr(cv2, f"INTER_{flag}")
+            goldens[name] = cv2.resize(picture(width, height), (to_width, to_height), interpolation=interpolation)
+
+
+def pillow(goldens: dict[str, np.ndarray]) -> None:
+    from PIL import Image
+
+    methods = {"nearest": "NEAREST", "bilinear": "BILINEAR", "bicubic": "BICUBIC", "area": "BOX", "lanczos3": "LANCZOS"}
+    cases = [(*size, (0, 0, *size[:2])) for size in SIZES] + [(37, 29, 11, 8, box) for box in BOXES]
+    for width, height, to_width, to_height, box in cases:
+        for method, flag in methods.items():
+            resized = Image.fromarray(picture(width, height)).resize(
+                (to_width, to_height), Image.Resampling[flag], box=box
+            )
+            ends = " ".join(map(str, box))
+            goldens[f"uint8 {method} 1 {width} {height} {to_width} {to_height} {ends}"] = np.asarray(resized)
+
+
+def torchvision(goldens: dict[str, np.ndarray]) -> None:
+    import torch
+    from torchvision.transforms import InterpolationMode
+    from torchvision.transforms.v2.functional import resize
+
+    for width, height, to_width, to_height in SIZES:
+        image = torch.from_numpy(picture(width, height)).permute(2, 0, 1)
+        for method in ("nearest", "bilinear", "bicubic"):
+            for antialias in (False, True):
+                name = f"uint8 {method} {antialias:d} {width} {height} {to_width} {to_height} 0 0 {width} {height}"
+                resized = resize(image, [to_height, to_width], InterpolationMode(method), antialias=antialias)
+                goldens[name] = resized.permute(1, 2, 0).contiguous().numpy()
+
+
+if __name__ == "__main__":
+    for library in sys.argv[1:]:
+        goldens: dict[str, np.ndarray] = {}
+        {"keras": keras, "opencv": opencv, "pillow": pillow, "torchvision": torchvision}[library](goldens)
+        np.savez_compressed(Path(__file__).with_name(f"{library}.npz"), **goldens)
