@@ -58,7 +58,7 @@ func (c Convention) String() string {
 var has = [...][]Interpolation{
 	LikeKeras:       {Nearest, Bilinear, Bicubic, Area, Lanczos3, Lanczos5},
 	LikePillow:      {Nearest, Bilinear, Bicubic, Area, Lanczos3},
-	LikeTorchvision: {Nearest, Bilinear, Bicubic},
+	LikeTorchvision: {Nearest, Bilinear, Bicubic, Lanczos3},
 	LikeOpenCV:      {Nearest, Bilinear, Bicubic, Area, Lanczos4},
 }
 
@@ -77,6 +77,9 @@ func (r Resampling) Check() error {
 	}
 	if !slices.Contains(has[r.Convention], r.Interpolation) {
 		return fmt.Errorf("%w: interpolation %d like %s", ErrResampling, int(r.Interpolation), r.Convention)
+	}
+	if r.Convention == LikeTorchvision && r.Interpolation == Lanczos3 && !r.Antialias {
+		return fmt.Errorf("%w: %s like %s without antialiasing", ErrResampling, r.Interpolation, r.Convention)
 	}
 	return nil
 }

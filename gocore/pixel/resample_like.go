@@ -3,7 +3,7 @@ package pixel
 import "math"
 
 // What each library makes of an axis, from its published source. Where a library computes in float32, so do these, step
-// by step; conversions forbid the compiler to fuse.
+// by step. Conversions of products forbid the compiler to fuse them with sums.
 
 func (r recipe) spread() spread {
 	switch r.Convention {
@@ -71,9 +71,9 @@ func cubic(a float64) func(x float64) float64 {
 		x = math.Abs(x)
 		switch {
 		case x < 1:
-			return ((a+2)*x-(a+3))*x*x + 1
+			return float64((float64((a+2)*x)-(a+3))*x*x) + 1
 		case x < 2:
-			return (((x-5)*x+8)*x - 4) * a
+			return (float64((float64((x-5)*x)+8)*x) - 4) * a
 		default:
 			return 0
 		}
@@ -115,7 +115,7 @@ func (r recipe) spans(start, scale, radius float64, kernel func(x float64) float
 	stretch := max(1, scale)
 	inverse := 1 / stretch
 	return func(i int, weights []float64) (int, []float64) {
-		centre := start + (float64(i)+0.5)*scale
+		centre := start + float64((float64(i)+0.5)*scale)
 		first := min(max(0, int(centre-radius*stretch+0.5)), r.Input-1)
 		end := min(r.Input, int(centre+radius*stretch+0.5))
 		sum := 0.0
@@ -293,11 +293,13 @@ func (r recipe) pillow() spread {
 
 func (r recipe) torchvision() spread {
 	scale := r.Length / float64(r.Output)
-	place := func(i int) float64 { return r.Start + (float64(i)+0.5)*scale - 0.5 }
+	place := func(i int) float64 { return r.Start + float64((float64(i)+0.5)*scale) - 0.5 }
 	switch {
 	case r.Interpolation == Nearest:
 		scale := float32(scale)
 		return r.point(func(i int) float64 { return r.Start + float64(float32(i)*scale) })
+	case r.Interpolation == Lanczos3:
+		return r.spans(r.Start, scale, 3, lanczos(3))
 	case r.Antialias && r.Interpolation == Bilinear:
 		return r.spans(r.Start, scale, 1, linear)
 	case r.Antialias:
@@ -311,7 +313,7 @@ func (r recipe) torchvision() spread {
 
 func (r recipe) opencv() spread {
 	scale := 1 / (float64(r.Output) / r.Length)
-	place := func(i int) float64 { return float64(float32(r.Start + (float64(i)+0.5)*scale - 0.5)) }
+	place := func(i int) float64 { return float64(float32(r.Start + float64((float64(i)+0.5)*scale) - 0.5)) }
 	// Weights are integers, whose sum need not be 1.
 	round := func(kernel fan) fan {
 		return func(fraction float64, weights []float64) []float64 {
@@ -324,7 +326,7 @@ func (r recipe) opencv() spread {
 	}
 	switch {
 	case r.Interpolation == Nearest:
-		return r.point(func(i int) float64 { return r.Start + float64(i)*scale })
+		return r.point(func(i int) float64 { return r.Start + float64(float64(i)*scale) })
 	case r.Interpolation == Bilinear:
 		return r.neighbours(place, round(pairs))
 	case r.Interpolation == Bicubic: // by Intel's primitives, which the wheels of OpenCV use, in float32
@@ -357,7 +359,7 @@ func (r recipe) opencv() spread {
 // than a thousandth. Where both shrink by a whole number, pixels are summed before they are divided.
 func (r recipe) cells(scale float64) spread {
 	return func(i int, weights []float64) (int, []float64) {
-		start := r.Start + float64(i)*scale
+		start := r.Start + float64(float64(i)*scale)
 		end := start + scale
 		cell := min(scale, r.Start+r.Length-start)
 		last := min(int(end), r.Input-1)

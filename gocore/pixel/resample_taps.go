@@ -3,6 +3,7 @@ package pixel
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // taps says of which source pixels each output pixel of an axis is the sum, and with which weights: the bits of a
@@ -61,7 +62,9 @@ func (t *taps) make(r recipe) error {
 	for i := first; i < end; i++ {
 		pixel, weights := spread(i, t.wide[len(t.wide):])
 		for _, weight := range weights {
-			largest = max(largest, weight)
+			if weight > largest {
+				largest = weight
+			}
 		}
 		if i >= r.First && i < r.First+r.Count {
 			t.first, t.at = append(t.first, int32(pixel)), append(t.at, int32(len(t.wide)))
@@ -82,13 +85,12 @@ func (t *taps) encode(r recipe) {
 	encode := r.encoder(t.bits)
 	for i := range t.first {
 		first, at := int(t.first[i]), len(t.weights)
-		for k, weight := range t.wide[t.at[i]:t.at[i+1]] {
-			word := encode(weight)
-			if trim && word == 0 && len(t.weights) == at && k+1 < int(t.at[i+1]-t.at[i]) {
-				first++
-				continue
-			}
-			t.weights = append(t.weights, word)
+		for _, weight := range t.wide[t.at[i]:t.at[i+1]] {
+			t.weights = append(t.weights, encode(weight))
+		}
+		for trim && len(t.weights) > at+1 && t.weights[at] == 0 {
+			t.weights = slices.Delete(t.weights, at, at+1)
+			first++
 		}
 		for len(t.weights) > at+1 && t.weights[len(t.weights)-1] == 0 {
 			t.weights = t.weights[:len(t.weights)-1]

@@ -17,7 +17,9 @@ func resamplings() []Resampling {
 	for convention, interpolations := range has {
 		for _, interpolation := range interpolations {
 			for _, antialias := range []bool{false, true} {
-				all = append(all, Resampling{interpolation, antialias, Convention(convention)})
+				if r := (Resampling{interpolation, antialias, Convention(convention)}); r.Check() == nil {
+					all = append(all, r)
+				}
 			}
 		}
 	}
@@ -407,6 +409,7 @@ func TestResampleRefuses(t *testing.T) {
 	refused(dst, Picture{src.Pix, 24, 8, 8, 1, false}, image.Point{}, good, good, bilinear, ErrSize)
 	for _, r := range []Resampling{
 		{Lanczos4, true, LikeKeras}, {Lanczos5, true, LikePillow}, {Area, true, LikeTorchvision}, {Lanczos3, false, LikeOpenCV},
+		{Lanczos3, false, LikeTorchvision},
 		{-1, true, LikeKeras}, {Lanczos5 + 1, true, LikeKeras}, {Bilinear, true, -1}, {Bilinear, true, LikeOpenCV + 1},
 	} {
 		refused(dst, src, image.Point{}, good, good, r, ErrResampling)

@@ -81,9 +81,10 @@ def torchvision(goldens: dict[str, np.ndarray]) -> None:
 
     for width, height, to_width, to_height in SIZES:
         image = torch.from_numpy(picture(width, height)).permute(2, 0, 1)
-        for method in ("nearest", "bilinear", "bicubic"):
-            for antialias in (False, True):
-                name = f"uint8 {method} {antialias:d} {width} {height} {to_width} {to_height} 0 0 {width} {height}"
+        for method in ("nearest", "bilinear", "bicubic", "lanczos"):
+            for antialias in (True,) if method == "lanczos" else (False, True):
+                named = "lanczos3" if method == "lanczos" else method
+                name = f"uint8 {named} {antialias:d} {width} {height} {to_width} {to_height} 0 0 {width} {height}"
                 resized = resize(image, [to_height, to_width], InterpolationMode(method), antialias=antialias)
                 goldens[name] = resized.permute(1, 2, 0).contiguous().numpy()
 

@@ -12,7 +12,7 @@ from tfgoloader.ops._op import Op
 _INTERPOLATIONS = {
     "keras": ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5"),
     "pillow": ("nearest", "bilinear", "bicubic", "area", "lanczos3"),
-    "torchvision": ("nearest", "bilinear", "bicubic"),
+    "torchvision": ("nearest", "bilinear", "bicubic", "lanczos3"),
     "opencv": ("nearest", "bilinear", "bicubic", "area", "lanczos4"),
 }
 
