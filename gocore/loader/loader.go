@@ -5,6 +5,7 @@ package loader
 import (
 	"context"
 	"image"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -53,6 +54,10 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 			return nil, err
 		}
 		workers[i] = &worker{loader: l, decoder: decoder}
+	}
+	// With a turn to spare for the user's calls, Go's monitor leaves a worker its turn while it is in C.
+	if turns := spec.Workers + 1; runtime.GOMAXPROCS(0) < turns {
+		runtime.GOMAXPROCS(turns)
 	}
 	context.AfterFunc(l.ctx, l.wake)
 	for _, w := range workers {

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -27,6 +28,7 @@ func (w *worker) run() error {
 			return nil
 		}
 		job.epoch.finish(job, w.work(job))
+		runtime.Gosched() // or Go's monitor would wake up thousands of times a second to see why there was no pause
 	}
 }
 
