@@ -40,7 +40,7 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 1}, bad: map[int64]*SampleError{}}
+	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 2}, bad: map[int64]*SampleError{}}
 	l.work = sync.NewCond(&l.mu)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	workers := make([]*worker, spec.Workers)
