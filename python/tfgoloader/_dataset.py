@@ -34,5 +34,8 @@ def from_loader(loader: ImageLoader) -> tf.data.Dataset:
     dataset._tfgoloader = loader
     if loader._on_error != "skip":  # which may end an epoch sooner
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(loader)))
-    # The hand-over of a batch takes a turn of the GIL, which need not be between two steps of the model.
-    return dataset.prefetch(1)
+    # The hand-over of a batch takes a turn of the GIL, which need not be between two steps of the model. There is
+    # nothing for TensorFlow to tune, and its looking for that costs a twentieth of the CPU time.
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.prefetch(1).with_options(options)

@@ -198,7 +198,8 @@ class ImageLoader:
         """Return a tf.data.Dataset of the same batches; each of its iterations is the loader's next epoch.
 
         Shapes are static where every batch is full, the cardinality is `len(loader)` (unknown with on_error="skip"),
-        and the tensors share the batches' memory. An error reaches the caller as a tf.errors.OpError whose message
+        and the tensors share the batches' memory. TensorFlow's autotuning is off in it, as an option that yours may
+        override. An error reaches the caller as a tf.errors.OpError whose message
         holds the DecodeError's or SourceError's name, the path and the reason.
         """
         from tfgoloader import _dataset
