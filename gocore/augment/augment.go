@@ -38,11 +38,16 @@ func (v *View) crop(part image.Rectangle) {
 	v.Window = part.Add(v.Window.Min)
 }
 
-// Geometry moves pixels: it draws, and composes with what came before.
-type Geometry interface {
+// sizing is an operation that decides the size.
+type sizing interface {
 	fmt.Stringer
 	// OutputSize is the size the operation leaves; the zero Point stands for one that differs from picture to picture.
 	OutputSize(in image.Point) (image.Point, error)
+}
+
+// Geometry moves pixels: it draws, and composes with what came before.
+type Geometry interface {
+	sizing
 	Apply(view *View, random *rand.Rand) error
 }
 
@@ -115,10 +120,8 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 			return nil, fmt.Errorf("%w: ops[%d]: %s: %w", ErrConfig, position, name.Op, err)
 		}
 		switch op := op.(type) {
-		case Geometry, Resizer:
-			size, err := op.(interface {
-				OutputSize(image.Point) (image.Point, error)
-			}).OutputSize(p.Size)
+		case sizing:
+			size, err := op.OutputSize(p.Size)
 			if err != nil {
 				return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
 			}

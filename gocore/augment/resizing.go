@@ -11,9 +11,7 @@ import (
 
 // Resizer makes a new picture of what it sees, of another size.
 type Resizer interface {
-	fmt.Stringer
-	// OutputSize is as for a Geometry.
-	OutputSize(in image.Point) (image.Point, error)
+	sizing
 	// Resize draws which part of a picture of the given size becomes a picture of which size.
 	Resize(size image.Point, random *rand.Rand) (part image.Rectangle, to image.Point)
 	// How the pixels come about.
