@@ -20,7 +20,8 @@ type Epoch struct {
 	settled   int64 // batches that are final
 	taken     int64 // batches that the user took
 	batches   map[int64]*batch
-	cancelled bool
+	cancelled bool  // gets no more work
+	over      bool  // the user met its end
 	ready     chan struct{} // a batch may be ready; a hint, so one slot is enough
 }
 
@@ -72,7 +73,7 @@ func (e *Epoch) end() int64 { return min(e.tail, e.count*int64(e.loader.plan.Bat
 
 func (e *Epoch) handedOut() bool {
 	// Where bad samples are left out, more may be needed until the last batch is final.
-	return !e.cancelled && e.handed >= e.end() && (e.settled >= e.count || !e.loader.plan.skips())
+	return e.over || !e.cancelled && e.handed >= e.end() && (e.settled >= e.count || !e.loader.plan.skips())
 }
 
 // hand gives out the next sample, unless that would run too far ahead of the user.
@@ -267,6 +268,7 @@ func (e *Epoch) finishEpoch() error {
 	for _, number := range slices.Sorted(maps.Keys(e.batches)) {
 		bad = append(bad, e.batches[number].bad...)
 	}
+	e.over = true
 	e.discard()
 	e.loader.remove(e)
 	if err := e.loader.report(bad); err != nil {

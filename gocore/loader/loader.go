@@ -113,6 +113,7 @@ func (l *Loader) take() (job, bool) {
 		}
 		if l.ahead == nil && l.latest != nil && l.latest.handedOut() {
 			l.ahead = l.addEpoch()
+			l.work.Broadcast()
 			continue
 		}
 		l.work.Wait()
