@@ -38,17 +38,12 @@ func (v *View) crop(part image.Rectangle) {
 	v.Window = part.Add(v.Window.Min)
 }
 
-// sizing is an operation that decides the size.
-type sizing interface {
+// Geometry moves pixels: it draws, and composes with what came before.
+type Geometry interface {
 	fmt.Stringer
 	// OutputSize is the size the operation leaves; the zero Point stands for one that differs from picture to picture.
 	OutputSize(in image.Point) (image.Point, error)
-}
-
-// Geometry moves pixels: it draws, and composes with what came before.
-type Geometry interface {
-	sizing
-	Apply(view *View, random *rand.Rand) error
+	Apply(plan *Plan, random *rand.Rand) error
 }
 
 // Pointwise changes values by y = x*scale + offset, channel by channel.
@@ -57,7 +52,7 @@ type Pointwise interface {
 }
 
 type step struct {
-	op       any // a Geometry, a Resizer or a Colour
+	op       any // a Geometry or a Colour
 	position int // the operation's place in the user's list, which keys its random numbers
 }
 
@@ -77,6 +72,12 @@ var operations = map[string]func() any{
 	"ResizeShorter":     func() any { return new(ResizeShorter) },
 	"RandomResizedCrop": func() any { return new(RandomResizedCrop) },
 	"RandomFlip":        func() any { return new(RandomFlip) },
+	"Pad":               func() any { return new(Pad) },
+	"RandomRotation":    func() any { return new(RandomRotation) },
+	"RandomTranslation": func() any { return new(RandomTranslation) },
+	"RandomZoom":        func() any { return new(RandomZoom) },
+	"RandomShear":       func() any { return new(RandomShear) },
+	"RandomPerspective": func() any { return new(RandomPerspective) },
 	"Rescaling":         func() any { return new(Rescaling) },
 	"Normalization":     func() any { return new(Normalization) },
 
@@ -95,9 +96,35 @@ var operations = map[string]func() any{
 	"RandomSaturation":        func() any { return &RandomSaturation{chance: always} },
 	"RandomSharpness":         func() any { return &RandomSharpness{chance: always} },
 	"Solarization":            func() any { return &Solarization{chance: always} },
+
+	"RandomApply":        func() any { return new(RandomApply) },
+	"OneOf":              func() any { return &OneOf{Times: 1} },
+	"RandomOrder":        func() any { return new(RandomOrder) },
+	"AutoAugment":        func() any { return new(AutoAugment) },
+	"TrivialAugmentWide": func() any { return new(TrivialAugmentWide) },
+	"AugMix":             func() any { return new(AugMix) },
 }
 
-// Parse reads a list of operations, each a JSON object with its name as "op" beside its arguments.
+// read makes an operation from a JSON object with its name as "op" beside its arguments.
+func read(spec json.RawMessage) (any, error) {
+	var name struct {
+		Op string `json:"op"`
+	}
+	if err := json.Unmarshal(spec, &name); err != nil {
+		return nil, err
+	}
+	make, known := operations[name.Op]
+	if !known {
+		return nil, fmt.Errorf("unknown operation %q", name.Op)
+	}
+	op := make()
+	if err := json.Unmarshal(spec, op); err != nil {
+		return nil, fmt.Errorf("%s: %w", name.Op, err)
+	}
+	return op, nil
+}
+
+// Parse reads a list of operations, each a JSON object.
 func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 	p := new(Pipeline)
 	scale, offset := make([]float64, channels), make([]float64, channels)
@@ -105,39 +132,12 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 		scale[c] = 1
 	}
 	for position, spec := range specs {
-		var name struct {
-			Op string `json:"op"`
+		op, err := read(spec)
+		if err == nil {
+			err = p.add(op, position, scale, offset)
 		}
-		if err := json.Unmarshal(spec, &name); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
-		}
-		make, known := operations[name.Op]
-		if !known {
-			return nil, fmt.Errorf("%w: ops[%d]: unknown operation %q", ErrConfig, position, name.Op)
-		}
-		op := make()
-		if err := json.Unmarshal(spec, op); err != nil {
-			return nil, fmt.Errorf("%w: ops[%d]: %s: %w", ErrConfig, position, name.Op, err)
-		}
-		switch op := op.(type) {
-		case sizing:
-			size, err := op.OutputSize(p.Size)
-			if err != nil {
-				return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
-			}
-			_, resizes := op.(Resizer)
-			p.Size, p.Bytes = size, p.Bytes || resizes
-			p.steps = append(p.steps, step{op, position})
-		case Colour:
-			if p.Values != nil {
-				return nil, fmt.Errorf("%w: ops[%d]: %s comes before Rescaling and Normalization: it is for pictures of 0 to 255",
-					ErrConfig, position, op)
-			}
-			p.Bytes = true
-			p.steps = append(p.steps, step{op, position})
-		case Pointwise:
-			op.Compose(scale, offset)
-			p.Values = new(pixel.Affine)
 		}
 	}
 	if p.Size == (image.Point{}) {
@@ -149,28 +149,68 @@ func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
 	return p, nil
 }
 
+func (p *Pipeline) add(op any, position int, scale, offset []float64) error {
+	if op, ok := op.(Pointwise); ok {
+		op.Compose(scale, offset)
+		p.Values = new(pixel.Affine)
+		return nil
+	}
+	if levels(op) && p.Values != nil {
+		return fmt.Errorf("%s comes before Rescaling and Normalization: it is for pictures of 0 to 255", op)
+	}
+	var err error
+	if p.Size, err = outputSize(op, p.Size); err != nil {
+		return err
+	}
+	p.Bytes = p.Bytes || !movesAlone(op)
+	p.steps = append(p.steps, step{op, position})
+	return nil
+}
+
+// levels tells whether what the operation does depends on what values stand for.
+func levels(op any) bool {
+	switch op := op.(type) {
+	case Colour:
+		return true
+	case interface{ levels() bool }:
+		return op.levels()
+	}
+	return false
+}
+
+// movesAlone tells whether every pixel that comes out is one that went in.
+func movesAlone(op any) bool {
+	switch op.(type) {
+	case *CenterCrop, *RandomFlip:
+		return true
+	case *RandomCrop:
+		return op.(*RandomCrop).IfSmaller == "error"
+	}
+	return false
+}
+
 // Plan draws the parameters for one sample whose picture has the given size. The same seed, epoch and index
 // give the same plan.
 func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch, index int64) (Plan, error) {
 	plan := Plan{stages: []stage{{View: View{Window: image.Rectangle{Max: size}}}}}
 	for _, step := range p.steps {
-		random := draw.Reset(seed, epoch, index, step.position)
-		switch op := step.op.(type) {
-		case Geometry:
-			if err := op.Apply(&plan.last().View, random); err != nil {
-				return Plan{}, err
-			}
-		case Resizer:
-			view := &plan.last().View
-			part, to := op.Resize(view.Window.Size(), random)
-			view.crop(part)
-			plan.resample(to, op.How())
-		case Colour:
-			if filter := op.Draw(random); filter != nil {
-				plan.last().add(filter)
-			}
+		if err := plan.apply(step.op, draw.Reset(seed, epoch, index, step.position)); err != nil {
+			return Plan{}, err
 		}
 	}
 	plan.narrow()
 	return plan, nil
+}
+
+// apply draws an operation's parameters and composes it.
+func (p *Plan) apply(op any, random *rand.Rand) error {
+	switch op := op.(type) {
+	case Geometry:
+		return op.Apply(p, random)
+	case Colour:
+		if filter := op.Draw(random); filter != nil {
+			p.last().add(filter)
+		}
+	}
+	return nil
 }

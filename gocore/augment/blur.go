@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/sample"
 )
 
 // RandomGaussianBlur is keras.layers.RandomGaussianBlur: with a probability that is itself drawn from Factor, a Gaussian
@@ -44,7 +45,7 @@ func gaussian(radius int, sigma float64) []float32 {
 	weights := make([]float64, radius+1)
 	sum := -1.0
 	for t := range weights {
-		weights[t] = decay(float64(t) * float64(t) / (2 * sigma * sigma))
+		weights[t] = sample.Decay(float64(t) * float64(t) / (2 * sigma * sigma))
 		sum += 2 * weights[t]
 	}
 	rounded := make([]float32, radius+1)
@@ -52,18 +53,4 @@ func gaussian(radius int, sigma float64) []float32 {
 		rounded[t] = float32(weight / sum)
 	}
 	return rounded
-}
-
-// decay is exp(-x) for x >= 0. math.Exp is rounded differently where the processor multiplies and adds in one go.
-func decay(x float64) float64 {
-	halvings := math.Floor(x / math.Ln2)
-	if halvings > 1000 {
-		return 0
-	}
-	x = float64(halvings*math.Ln2) - x // from -ln 2 to 0
-	sum := 1.0
-	for n := 20.0; n > 0; n-- {
-		sum = 1 + float64(sum*x)/n
-	}
-	return math.Ldexp(sum, -int(halvings))
 }

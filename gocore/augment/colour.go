@@ -33,9 +33,14 @@ type Work struct {
 	tables [pixel.MaxChannels]pixel.Table
 	counts [pixel.MaxChannels]pixel.Counts
 	buffer []float32
+	kept   []byte // what a filter puts back
+	inner  *Work  // of plans within a filter
+	sums   []float32
 
 	scratch  pixel.Scratch
-	pictures [2][]byte // resampled, of one stage and the next
+	pictures [2][]byte     // of one stage and the next
+	bytes    *pixel.Writer // writes them
+	channels int
 }
 
 // chain applies filters one after another.

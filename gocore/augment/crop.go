@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+
+	"tfgoloader/gocore/pixel"
 )
 
 // window is the size of a crop, which both crops share.
@@ -21,13 +23,11 @@ func (w window) outputSize(in image.Point, name string) (image.Point, error) {
 	return image.Pt(w.Width, w.Height), nil
 }
 
-// room is how far the crop can move.
-func (w window) room(view *View, name string) (image.Point, error) {
-	have := view.Window.Size()
-	if w.Width > have.X || w.Height > have.Y {
-		return image.Point{}, fmt.Errorf("%w: %d x %d (height x width) is smaller than %s", ErrSize, have.Y, have.X, name)
-	}
-	return image.Pt(have.X-w.Width, have.Y-w.Height), nil
+// fits tells whether a picture is large enough.
+func (w window) fits(size image.Point) bool { return w.Width <= size.X && w.Height <= size.Y }
+
+func (w window) tooSmall(size image.Point, name string) error {
+	return fmt.Errorf("%w: %d x %d (height x width) is smaller than %s", ErrSize, size.Y, size.X, name)
 }
 
 // at is the crop at an offset.
@@ -35,8 +35,21 @@ func (w window) at(offset image.Point) image.Rectangle {
 	return image.Rectangle{offset, offset.Add(image.Pt(w.Width, w.Height))}
 }
 
-// RandomCrop is keras.layers.RandomCrop on pictures that are large enough: every place is equally likely.
-type RandomCrop struct{ window }
+// inside is the largest part in the middle of a picture that has the window's aspect ratio, rounded as Keras rounds it.
+func (w window) inside(size image.Point) image.Rectangle {
+	height := max(1, min(size.Y, int(float64(size.X)*float64(w.Height)/float64(w.Width))))
+	width := max(1, min(size.X, int(float64(size.Y)*float64(w.Width)/float64(w.Height))))
+	return centred(size, width, height)
+}
+
+// RandomCrop is keras.layers.RandomCrop: every place is equally likely. What is done with a picture that is too small is
+// a choice: an error, Keras' resizing of the part that has the window's aspect ratio, or torchvision's padding on either
+// side.
+type RandomCrop struct {
+	window
+	filling
+	IfSmaller string `json:"if_smaller"`
+}
 
 func (c *RandomCrop) String() string {
 	return fmt.Sprintf("RandomCrop(height=%d, width=%d)", c.Height, c.Width)
@@ -44,18 +57,39 @@ func (c *RandomCrop) String() string {
 
 // OutputSize is the crop's.
 func (c *RandomCrop) OutputSize(in image.Point) (image.Point, error) {
-	return c.outputSize(in, c.String())
+	switch c.IfSmaller {
+	case "error":
+		return c.outputSize(in, c.String())
+	case "pad", "resize":
+		if err := c.filling.check(c.String()); err != nil {
+			return in, err
+		}
+		return c.outputSize(image.Point{}, c.String())
+	}
+	return in, fmt.Errorf("%s: if_smaller is error, resize or pad", c)
 }
 
+func (c *RandomCrop) levels() bool { return c.IfSmaller == "pad" && c.filling.levels() }
+
 // Apply draws the row, then the column.
-func (c *RandomCrop) Apply(view *View, random *rand.Rand) error {
-	room, err := c.room(view, c.String())
-	if err != nil {
-		return err
+func (c *RandomCrop) Apply(plan *Plan, random *rand.Rand) error {
+	size := plan.size()
+	if !c.fits(size) {
+		switch c.IfSmaller {
+		case "resize":
+			plan.last().crop(c.inside(size))
+			plan.resample(image.Pt(c.Width, c.Height), pixel.Resampling{Interpolation: pixel.Bilinear})
+		case "pad":
+			x, y := max(0, c.Width-size.X), max(0, c.Height-size.Y)
+			plan.border(pixel.Border{Left: x, Right: x, Top: y, Bottom: y, Fill: c.fill()})
+		default:
+			return c.tooSmall(size, c.String())
+		}
+		size = plan.size()
 	}
-	y := random.IntN(room.Y + 1)
-	x := random.IntN(room.X + 1)
-	view.crop(c.at(image.Pt(x, y)))
+	y := random.IntN(size.Y - c.Height + 1)
+	x := random.IntN(size.X - c.Width + 1)
+	plan.last().crop(c.at(image.Pt(x, y)))
 	return nil
 }
 
@@ -72,11 +106,11 @@ func (c *CenterCrop) OutputSize(in image.Point) (image.Point, error) {
 }
 
 // Apply draws nothing.
-func (c *CenterCrop) Apply(view *View, _ *rand.Rand) error {
-	room, err := c.room(view, c.String())
-	if err != nil {
-		return err
+func (c *CenterCrop) Apply(plan *Plan, _ *rand.Rand) error {
+	size := plan.size()
+	if !c.fits(size) {
+		return c.tooSmall(size, c.String())
 	}
-	view.crop(c.at(room.Div(2)))
+	plan.last().crop(centred(size, c.Width, c.Height))
 	return nil
 }

@@ -21,16 +21,13 @@ type stage struct {
 	filters chain
 	places  []View          // where each filter is applied; one for each
 	present image.Rectangle // what of the picture there will be
-	next    resampling      // of what the view shows; in the last stage there is none
-}
-
-// resampling makes the next stage's picture.
-type resampling struct {
-	x, y pixel.Axis
-	how  pixel.Resampling
+	next    transition      // of what the view shows to the next stage's picture; nil in the last stage
 }
 
 func (p *Plan) last() *stage { return &p.stages[len(p.stages)-1] }
+
+// size is that of what an operation sees.
+func (p *Plan) size() image.Point { return p.last().Window.Size() }
 
 // add applies a filter to what the view shows so far.
 func (s *stage) add(filter Filter) {
@@ -41,18 +38,60 @@ func (s *stage) add(filter Filter) {
 	}
 }
 
-// resample ends the stage: the next picture has a size, made of what the view shows. Flips come after it.
-func (p *Plan) resample(size image.Point, how pixel.Resampling) {
+// follow ends the stage: the next picture has a size, made of what the view shows. Flips come after it.
+func (p *Plan) follow(next transition, size image.Point) {
 	last := p.last()
-	window := last.Window.Size()
-	last.next = resampling{
-		pixel.Axis{Input: window.X, Length: float64(window.X), Output: size.X},
-		pixel.Axis{Input: window.Y, Length: float64(window.Y), Output: size.Y},
-		how,
-	}
+	last.next = next
 	flips := View{Window: image.Rectangle{Max: size}, FlipX: last.FlipX, FlipY: last.FlipY}
 	last.FlipX, last.FlipY = false, false
 	p.stages = append(p.stages, stage{View: flips})
+}
+
+// resample makes a picture of another size.
+func (p *Plan) resample(to image.Point, how pixel.Resampling) {
+	size := p.size()
+	p.follow(&resampling{
+		pixel.Axis{Input: size.X, Length: float64(size.X), Output: to.X},
+		pixel.Axis{Input: size.Y, Length: float64(size.Y), Output: to.Y},
+		how,
+	}, to)
+}
+
+// border adds a border around what an operation sees.
+func (p *Plan) border(border pixel.Border) {
+	last := p.last()
+	if last.FlipX {
+		border.Left, border.Right = border.Right, border.Left
+	}
+	if last.FlipY {
+		border.Top, border.Bottom = border.Bottom, border.Top
+	}
+	if border.Left|border.Top|border.Right|border.Bottom == 0 {
+		return
+	}
+	size := p.size()
+	p.follow(&bordering{Border: border, input: size},
+		size.Add(image.Pt(border.Left+border.Right, border.Top+border.Bottom)))
+}
+
+// warp looks pixels up by a matrix. It is joined with the warp just before it, if what lies beyond the edges is the same.
+func (p *Plan) warp(matrix pixel.Matrix, interpolation pixel.Interpolation, fill pixel.Fill) {
+	if matrix == identity {
+		return
+	}
+	last, size := p.last(), p.size()
+	matrix, _ = times(last.mirror(), matrix)
+	last.FlipX, last.FlipY = false, false
+	if len(p.stages) > 1 && len(last.filters) == 0 {
+		before, warped := p.stages[len(p.stages)-2].next.(*warping)
+		if warped && before.Input == size && before.Interpolation == interpolation && before.Fill == fill {
+			if joined, ok := times(before.Matrix, matrix); ok {
+				before.Matrix = joined
+				return
+			}
+		}
+	}
+	p.follow(&warping{Warp: pixel.Warp{Matrix: matrix, Input: size, Interpolation: interpolation, Fill: fill}}, size)
 }
 
 // narrow leaves of every stage what the result depends on, from the last to the first.
@@ -61,7 +100,8 @@ func (p *Plan) narrow() {
 	for i := range slices.Backward(p.stages) {
 		needed = p.stages[i].narrow(needed)
 		if i > 0 {
-			needed = p.stages[i-1].make(needed)
+			before := &p.stages[i-1]
+			needed = before.next.narrow(needed).Add(before.Window.Min)
 		}
 	}
 	p.Decode = needed
@@ -83,31 +123,21 @@ func (s *stage) narrow(needed image.Rectangle) image.Rectangle {
 	return needed
 }
 
-// make has the needed part of the next stage's picture made, and returns what of this one it is made of.
-func (s *stage) make(needed image.Rectangle) image.Rectangle {
-	x, y := &s.next.x, &s.next.y
-	x.First, x.Count = needed.Min.X, needed.Dx()
-	y.First, y.Count = needed.Min.Y, needed.Dy()
-	left, right := s.next.how.Needs(*x)
-	top, bottom := s.next.how.Needs(*y)
-	return image.Rect(left, top, right, bottom).Add(s.Window.Min)
-}
-
 // Write takes the decoded part of the picture, which it may change, through all stages to its place in a batch.
 func (p *Plan) Write(place []byte, picture pixel.Picture, writer *pixel.Writer, work *Work) error {
 	for i := range p.stages {
 		s := &p.stages[i]
 		s.apply(picture, work)
-		if i == len(p.stages)-1 {
+		if s.next == nil {
 			return writer.Write(place, picture.Part(s.Window.Sub(s.present.Min)), s.FlipX, s.FlipY)
 		}
 		origin := s.present.Min.Sub(s.Window.Min)
 		next := &p.stages[i+1]
-		if i+1 == len(p.stages)-1 && len(next.filters) == 0 {
-			return writer.Resample(&work.scratch, place, picture, origin, s.next.x, s.next.y, s.next.how, next.FlipX, next.FlipY)
+		if _, copies := s.next.(*bordering); !copies && next.next == nil && len(next.filters) == 0 {
+			return s.next.write(target{writer, &work.scratch, place, next.FlipX, next.FlipY}, picture, origin)
 		}
 		var err error
-		if picture, err = work.resample(i, picture, origin, s.next); err != nil {
+		if picture, err = work.make(i, next.present.Size(), s.next, picture, origin); err != nil {
 			return err
 		}
 	}
@@ -126,17 +156,25 @@ func (s *stage) apply(picture pixel.Picture, work *Work) {
 	}
 }
 
-// resample makes a picture of bytes; that of the stage before is still in use, the one before that no more.
-func (w *Work) resample(stage int, picture pixel.Picture, origin image.Point, r resampling) (pixel.Picture, error) {
-	writer, err := pixel.NewWriter(picture.Channels, pixel.Uint8, pixel.ChannelsLast, nil)
-	if err != nil {
-		return picture, err
-	}
-	size := writer.Bytes(r.x.Count, r.y.Count)
-	w.pictures[stage%2] = slices.Grow(w.pictures[stage%2][:0], size)[:size]
+// make makes a picture of bytes; that of the stage before is still in use, the one before that no more.
+func (w *Work) make(stage int, size image.Point, next transition, picture pixel.Picture, origin image.Point) (pixel.Picture, error) {
+	writer := w.writer(picture.Channels)
+	length := writer.Bytes(size.X, size.Y)
+	w.pictures[stage%2] = slices.Grow(w.pictures[stage%2][:0], length)[:length]
 	out := pixel.Picture{
-		Pix: w.pictures[stage%2], Stride: r.x.Count * picture.Channels,
-		Width: r.x.Count, Height: r.y.Count, Channels: picture.Channels,
+		Pix: w.pictures[stage%2], Stride: size.X * picture.Channels, Width: size.X, Height: size.Y, Channels: picture.Channels,
 	}
-	return out, writer.Resample(&w.scratch, out.Pix, picture, origin, r.x, r.y, r.how, false, false)
+	return out, next.write(target{writer, &w.scratch, out.Pix, false, false}, picture, origin)
+}
+
+// writer writes bytes, as they are in pictures.
+func (w *Work) writer(channels int) *pixel.Writer {
+	if w.bytes == nil || w.channels != channels {
+		writer, err := pixel.NewWriter(channels, pixel.Uint8, pixel.ChannelsLast, nil)
+		if err != nil {
+			panic(err) // pictures have a number of channels that writers know
+		}
+		w.bytes, w.channels = writer, channels
+	}
+	return w.bytes
 }

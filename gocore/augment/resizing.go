@@ -1,22 +1,15 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math"
 	"math/rand/v2"
 
 	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/sample"
 )
-
-// Resizer makes a new picture of what it sees, of another size.
-type Resizer interface {
-	sizing
-	// Resize draws which part of a picture of the given size becomes a picture of which size.
-	Resize(size image.Point, random *rand.Rand) (part image.Rectangle, to image.Point)
-	// How the pixels come about.
-	How() pixel.Resampling
-}
 
 // how are the arguments that all resizers share.
 type how struct {
@@ -55,7 +48,9 @@ func (h how) check(name string) error {
 type Resizing struct {
 	window
 	how
+	filling
 	CropToAspectRatio bool `json:"crop_to_aspect_ratio"`
+	PadToAspectRatio  bool `json:"pad_to_aspect_ratio"`
 }
 
 func (r *Resizing) String() string {
@@ -64,21 +59,33 @@ func (r *Resizing) String() string {
 
 // OutputSize is what the arguments say.
 func (r *Resizing) OutputSize(image.Point) (image.Point, error) {
-	if err := r.check(r.String()); err != nil {
+	if err := errors.Join(r.how.check(r.String()), r.filling.check(r.String())); err != nil {
 		return image.Point{}, err
 	}
 	return r.outputSize(image.Point{}, r.String())
 }
 
-// Resize draws nothing. The part that has the output's aspect ratio is rounded as Keras rounds it.
-func (r *Resizing) Resize(size image.Point, _ *rand.Rand) (image.Rectangle, image.Point) {
-	to := image.Pt(r.Width, r.Height)
-	if !r.CropToAspectRatio {
-		return image.Rectangle{Max: size}, to
+func (r *Resizing) levels() bool { return r.PadToAspectRatio && r.filling.levels() }
+
+// Apply draws nothing.
+func (r *Resizing) Apply(plan *Plan, _ *rand.Rand) error {
+	size := plan.size()
+	switch {
+	case r.CropToAspectRatio:
+		plan.last().crop(r.inside(size))
+	case r.PadToAspectRatio:
+		plan.border(r.outside(size))
 	}
-	height := max(1, min(size.Y, int(float64(size.X)*float64(r.Height)/float64(r.Width))))
-	width := max(1, min(size.X, int(float64(size.Y)*float64(r.Width)/float64(r.Height))))
-	return centred(size, width, height), to
+	plan.resample(image.Pt(r.Width, r.Height), r.How())
+	return nil
+}
+
+// outside is what is missing to the window's aspect ratio, half of it on either side, rounded as Keras rounds it.
+func (r *Resizing) outside(size image.Point) pixel.Border {
+	height := max(size.Y, int(float32(size.X*r.Height)/float32(r.Width)))
+	width := max(size.X, int(float32(size.Y*r.Width)/float32(r.Height)))
+	x, y := (width-size.X)/2, (height-size.Y)/2
+	return pixel.Border{Left: x, Right: x, Top: y, Bottom: y, Fill: r.fill()}
 }
 
 func centred(size image.Point, width, height int) image.Rectangle {
@@ -105,19 +112,20 @@ func (r *ResizeShorter) OutputSize(in image.Point) (image.Point, error) {
 	if in == (image.Point{}) {
 		return in, nil
 	}
-	_, to := r.Resize(in, nil)
-	return to, nil
+	return r.to(in), nil
 }
 
-// Resize draws nothing.
-func (r *ResizeShorter) Resize(size image.Point, _ *rand.Rand) (image.Rectangle, image.Point) {
-	to := image.Pt(r.Size, r.Size)
+func (r *ResizeShorter) to(size image.Point) image.Point {
 	if size.X < size.Y {
-		to.Y = r.Size * size.Y / size.X
-	} else {
-		to.X = r.Size * size.X / size.Y
+		return image.Pt(r.Size, r.Size*size.Y/size.X)
 	}
-	return image.Rectangle{Max: size}, to
+	return image.Pt(r.Size*size.X/size.Y, r.Size)
+}
+
+// Apply draws nothing.
+func (r *ResizeShorter) Apply(plan *Plan, _ *rand.Rand) error {
+	plan.resample(r.to(plan.size()), r.How())
+	return nil
 }
 
 // RandomResizedCrop takes a part of random area and aspect ratio, by torchvision's rule, and resizes it.
@@ -142,15 +150,21 @@ func (r *RandomResizedCrop) OutputSize(image.Point) (image.Point, error) {
 	return r.outputSize(image.Point{}, r.String())
 }
 
-// Resize draws an area and the logarithm of an aspect ratio, evenly, and then a place; after ten parts that do not fit it
+// Apply draws a part.
+func (r *RandomResizedCrop) Apply(plan *Plan, random *rand.Rand) error {
+	plan.last().crop(r.part(plan.size(), random))
+	plan.resample(image.Pt(r.Width, r.Height), r.How())
+	return nil
+}
+
+// part draws an area and the logarithm of an aspect ratio, evenly, and then a place; after ten parts that do not fit it
 // takes the middle.
-func (r *RandomResizedCrop) Resize(size image.Point, random *rand.Rand) (image.Rectangle, image.Point) {
-	to := image.Pt(r.Width, r.Height)
+func (r *RandomResizedCrop) part(size image.Point, random *rand.Rand) image.Rectangle {
 	area := float64(size.X) * float64(size.Y)
 	logarithm := math.Log(r.Ratio[1] / r.Ratio[0])
 	for range 10 {
 		target := area * r.Scale.draw(random)
-		ratio := r.Ratio[0] / decay(random.Float64()*logarithm)
+		ratio := r.Ratio[0] / sample.Decay(random.Float64()*logarithm)
 		width := int(math.RoundToEven(math.Sqrt(target * ratio)))
 		height := int(math.RoundToEven(math.Sqrt(target / ratio)))
 		if width < 1 || height < 1 || width > size.X || height > size.Y {
@@ -158,7 +172,7 @@ func (r *RandomResizedCrop) Resize(size image.Point, random *rand.Rand) (image.R
 		}
 		y := random.IntN(size.Y - height + 1)
 		x := random.IntN(size.X - width + 1)
-		return image.Rect(x, y, x+width, y+height), to
+		return image.Rect(x, y, x+width, y+height)
 	}
 	width, height := size.X, size.Y
 	switch ratio := float64(size.X) / float64(size.Y); {
@@ -167,5 +181,5 @@ func (r *RandomResizedCrop) Resize(size image.Point, random *rand.Rand) (image.R
 	case ratio > r.Ratio[1]:
 		width = int(math.RoundToEven(float64(height) * r.Ratio[1]))
 	}
-	return centred(size, max(1, width), max(1, height)), to
+	return centred(size, max(1, width), max(1, height))
 }

@@ -27,9 +27,6 @@ class _Colour(Op):
     def _spec(self) -> dict[str, Any]:
         return {name: value for name, value in super()._spec().items() if name != "value_range"}
 
-    def _set(self, field: str, value: Any) -> None:
-        object.__setattr__(self, field, value)
-
     def _check_value_range(self) -> None:
         value = vars(self)["value_range"]
         if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or tuple(value) != (0, 255):
@@ -38,20 +35,6 @@ class _Colour(Op):
 
     def _check_probability(self, field: str = "p") -> None:
         self._set(field, _number(f"{type(self).__name__}.{field}", getattr(self, field), 0, 1, "a number from 0 to 1"))
-
-    def _check_range(self, field: str, least: float = 0, most: float = 1, default_end: str = "zero") -> None:
-        """Make a pair of what may be one number, whose other end is zero, its opposite or itself."""
-        name, value = f"{type(self).__name__}.{field}", getattr(self, field)
-        allowed = f"a number from {least} to {most}, or two of them"
-        pair = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-        if pair and len(value) != 2:
-            _check.fail(name, value, allowed)
-        ends = [_check.number(name, end, allowed) for end in (value if pair else [value])]
-        if not all(least <= end <= most for end in ends):
-            _check.fail(name, value, allowed)
-        if not pair:
-            ends.insert(0, {"zero": 0.0, "opposite": -ends[0], "itself": ends[0]}[default_end])
-        self._set(field, tuple(ends if default_end == "itself" else sorted(ends)))
 
 
 def _number(name: str, value: Any, least: float, most: float, allowed: str) -> float:

@@ -30,10 +30,6 @@ class _Resizing(Op):
         _check.choice(f"{name}.interpolation", self.interpolation, _INTERPOLATIONS[self.like])
         _check.boolean(f"{name}.antialias", self.antialias)
 
-    def _check_side(self, field: str) -> None:
-        value = _check.integer(f"{type(self).__name__}.{field}", getattr(self, field), 1, 65_535)
-        object.__setattr__(self, field, value)
-
 
 @dataclass(frozen=True)
 class Resizing(_Resizing):
@@ -46,6 +42,10 @@ class Resizing(_Resizing):
         interpolation: "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5" or, of OpenCV, "lanczos4".
         crop_to_aspect_ratio: whether the largest part in the middle that has the output's aspect ratio is resized, in
             place of the whole picture.
+        pad_to_aspect_ratio: whether the picture is padded to the output's aspect ratio, half of it on either side, before
+            it is resized.
+        fill_mode: what the padding is, see Pad; Keras has "constant" alone.
+        fill_value: of "constant", from 0 to 255: one number, or three.
         antialias: whether all pixels count where a picture shrinks; Pillow always does, OpenCV by "area" alone.
         like: whose pixels: "keras" for tf.image.resize (float32), "pillow" for PIL.Image.resize, "torchvision" for
             v2.functional.resize of uint8 tensors, "opencv" for cv2.resize. The last three round to bytes.
@@ -55,6 +55,9 @@ class Resizing(_Resizing):
     width: int
     interpolation: str = "bilinear"
     crop_to_aspect_ratio: bool = False
+    pad_to_aspect_ratio: bool = False
+    fill_mode: str = "constant"
+    fill_value: float | Sequence[float] = 0.0
     antialias: bool = False
     like: str = "keras"
 
@@ -62,6 +65,9 @@ class Resizing(_Resizing):
         self._check_side("height")
         self._check_side("width")
         _check.boolean("Resizing.crop_to_aspect_ratio", self.crop_to_aspect_ratio)
+        if _check.boolean("Resizing.pad_to_aspect_ratio", self.pad_to_aspect_ratio) and self.crop_to_aspect_ratio:
+            _check.fail("Resizing.pad_to_aspect_ratio", True, "False where crop_to_aspect_ratio is True")
+        self._check_fill()
         self._check_how()
 
 

@@ -1,0 +1,29 @@
+package augment
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"math/rand/v2"
+)
+
+// RandomRotation is keras.layers.RandomRotation: around the middle, by a share of a full turn, drawn from Factor.
+// Counter-clockwise is positive.
+type RandomRotation struct {
+	warp
+	Factor interval
+}
+
+func (r *RandomRotation) String() string { return fmt.Sprintf("RandomRotation(factor=%v)", r.Factor) }
+
+// OutputSize is that of the input.
+func (r *RandomRotation) OutputSize(in image.Point) (image.Point, error) {
+	return r.outputSize(in, r.String())
+}
+
+// Apply draws the share.
+func (r *RandomRotation) Apply(plan *Plan, random *rand.Rand) error {
+	sin, cos := math.Sincos(2 * math.Pi * r.Factor.draw(random))
+	r.move(plan, around(plan.size(), cos, -sin, sin, cos))
+	return nil
+}
