@@ -3,31 +3,21 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "line.h"
 #include "resample.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
-enum {
-	LANES = PIXEL_MAX_LANES,
-	PERIOD = 3 * LANES, // whole pixels of 1, 3 and 4 channels, whole vectors of each set
-	PAD = 3 * LANES,    // what loads and stores may exceed a row by
-	CHUNK = 8,          // rows summed at a time
-};
+enum { CHUNK = 8 }; // rows summed at a time
 
 // A call's arguments, and what is made of them once.
-// The coefficients of struct pixel_vector, lane by lane.
-struct affine {
-	float scale[PERIOD], scale_rest[PERIOD], offset[PERIOD], offset_rest[PERIOD];
-};
-
 struct resample {
 	struct pixel_resample form;
 	struct pixel_taps x, y;
 	const uint8_t *picture, *end;
 	size_t stride;
-	int32_t *row;           // of the picture
-	int32_t *line, *planes; // of the output
-	int32_t *ring;          // as many lines as an output row is made of, unless y is first
+	struct place place;
+	int32_t *row;  // of the picture
+	int32_t *line; // of the output
+	int32_t *ring; // as many lines as an output row is made of, unless y is first
 	size_t ring_stride;
 	int32_t *begin, *weights; // of output pixels, as prepared for the set
 	int32_t group;            // how many output pixels are summed together
@@ -88,27 +78,6 @@ static int32_t *ring_row(const struct resample *r, int32_t y)
 	return r->ring + within(r->y, y) % r->y.most * r->ring_stride;
 }
 
-// Writes words as bytes, those out of range as the nearest.
-static void narrow(uint8_t *out, const int32_t *line, size_t count)
-{
-	for (; count >= 16; count -= 16, out += 16, line += 16) {
-		const __m128i *in = (const __m128i *)line;
-		__m128i low = _mm_packs_epi32(_mm_loadu_si128(in), _mm_loadu_si128(in + 1));
-		__m128i high = _mm_packs_epi32(_mm_loadu_si128(in + 2), _mm_loadu_si128(in + 3));
-		_mm_storeu_si128((__m128i *)out, _mm_packus_epi16(low, high));
-	}
-	for (; count > 0; count--, line++)
-		*out++ = *line < 0 ? 0 : *line < UINT8_MAX ? *line : UINT8_MAX;
-}
-
-static inline __m128i widen_four(const uint8_t *bytes)
-{
-	int32_t word;
-	memcpy(&word, bytes, sizeof word);
-	__m128i zero = _mm_setzero_si128();
-	return _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(word), zero), zero);
-}
-
 #define FOUR(row, begin) (const __m128i *)((row) + *(begin))
 
 // Calls for the usual counts, each a constant whose loop unrolls, or for any.
@@ -127,39 +96,8 @@ static inline __m128i widen_four(const uint8_t *bytes)
 		call(count);                                                                                                   \
 	}
 
-#define NAME3(name, set) name##_##set
-#define NAME2(name, set) NAME3(name, set)
-#define NAME(name) NAME2(name, SET)
-
-#define SET sse2
-#define WIDTH 4
-#pragma GCC push_options
-#pragma GCC target("sse2")
-#include "resample_set.h"
-#pragma GCC pop_options
-#undef SET
-#undef WIDTH
-
-#define SET avx2
-#define WIDTH 8
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#include "resample_set.h"
-#pragma GCC pop_options
-#undef SET
-#undef WIDTH
-
-#define SET avx512
-#define WIDTH 16
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl")
-#include "resample_set.h"
-#pragma GCC pop_options
-
-static size_t round_up(size_t a, size_t b)
-{
-	return (a + b - 1) / b * b;
-}
+#define SET_FILE "resample_set.h"
+#include "sets.h"
 
 // How the scratch is divided, in words.
 struct parts {
@@ -194,38 +132,25 @@ void pixel_resample(const struct pixel_resample *form, const struct pixel_float3
 	r.end = picture + (size_t)(y.to - y.from - 1) * stride + (size_t)(x.to - x.from) * form->channels;
 	r.row = scratch + (-(uintptr_t)scratch / sizeof *scratch) % LANES;
 	r.line = r.row + parts.row;
-	r.planes = r.line + parts.line;
-	r.ring = r.planes + parts.line;
+	r.place = (struct place){out, x.outputs, y.outputs, form->channels, form->bytes, form->planar, form->flip_y,
+	                         r.line + parts.line};
+	r.ring = r.place.plane + parts.line;
 	r.ring_stride = parts.line;
 	r.begin = r.ring + parts.ring;
 	r.weights = r.begin + parts.begin;
 	// What lies beyond the ends of rows is loaded too, and zero is a number of either kind.
 	memset(r.row, 0, parts.row * sizeof *r.row);
 	memset(r.ring, 0, parts.ring * sizeof *r.ring);
-	for (int i = 0; i < PERIOD; i++) {
-		int channel = i % form->channels;
-		const struct pixel_vector *vector = &values->vectors[0][values->planar ? channel : 0];
-		int lane = values->planar ? 0 : channel;
-		r.lanes.scale[i] = vector->scale[lane];
-		r.lanes.scale_rest[i] = vector->scale_rest[lane];
-		r.lanes.offset[i] = vector->offset[lane];
-		r.lanes.offset_rest[i] = vector->offset_rest[lane];
-	}
-	for (int i = 0; i < LANES; i++) {
-		r.pixels.scale[i] = r.lanes.scale[i % 4];
-		r.pixels.scale_rest[i] = r.lanes.scale_rest[i % 4];
-		r.pixels.offset[i] = r.lanes.offset[i % 4];
-		r.pixels.offset_rest[i] = r.lanes.offset_rest[i % 4];
-	}
+	spread_affine(&r.lanes, &r.pixels, values, form->channels);
 	switch (form->instructions) {
 	case PIXEL_SSE2:
-		run_sse2(&r, out);
+		run_sse2(&r);
 		break;
 	case PIXEL_AVX2:
-		run_avx2(&r, out);
+		run_avx2(&r);
 		break;
 	case PIXEL_AVX512:
-		run_avx512(&r, out);
+		run_avx512(&r);
 		break;
 	}
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over

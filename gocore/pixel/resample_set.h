@@ -1,43 +1,20 @@
 // Included once for each instruction set, SET, whose vectors have WIDTH lanes of 32 bits.
 
-#define WORDS NAME(words)
-#define FLOATS NAME(floats)
-typedef int32_t WORDS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
-typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+#include "line_set.h"
 
-// What C has no words for: sums of the products of halves, bytes as words, rounding to even, vectors put together from
-// four words for each pixel, and stores past the caches.
+// What C has no words for: sums of the products of halves, and vectors put together from four words for each pixel.
 #if WIDTH == 4
 #define PAIRS(a, b) (WORDS) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
-#define WIDEN(in) (WORDS) widen_four(in)
-#define ROUND(a) (WORDS) _mm_cvtps_epi32((__m128)(a))
 #define GATHER(row, begin) *(const WORDS *)((row) + (begin)[0])
-#define STREAM(to, a) _mm_stream_si128((__m128i *)(to), (__m128i)(a))
 #elif WIDTH == 8
 #define PAIRS(a, b) (WORDS) _mm256_madd_epi16((__m256i)(a), (__m256i)(b))
-#define WIDEN(in) (WORDS) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(in)))
-#define ROUND(a) (WORDS) _mm256_cvtps_epi32((__m256)(a))
 #define GATHER(row, begin) (WORDS) _mm256_loadu2_m128i(FOUR(row, (begin) + 1), FOUR(row, begin))
-#define STREAM(to, a) _mm256_stream_si256((__m256i *)(to), (__m256i)(a))
 #else
 #define PAIRS(a, b) (WORDS) _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
-#define WIDEN(in) (WORDS) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(in)))
-#define ROUND(a) (WORDS) _mm512_cvtps_epi32((__m512)(a))
 #define EIGHT(row, begin) _mm256_loadu2_m128i(FOUR(row, (begin) + 1), FOUR(row, begin))
 #define GATHER(row, begin)                                                                                             \
 	(WORDS) _mm512_inserti64x4(_mm512_castsi256_si512(EIGHT(row, begin)), EIGHT(row, (begin) + 2), 1)
-#define STREAM(to, a) _mm512_stream_si512((__m512i *)(to), (__m512i)(a))
 #endif
-
-INLINE WORDS NAME(load)(const void *from)
-{
-	return *(const WORDS *)from;
-}
-
-INLINE void NAME(store)(void *to, WORDS a)
-{
-	*(WORDS *)to = a;
-}
 
 INLINE WORDS NAME(product)(WORDS samples, WORDS weights, bool fixed)
 {
@@ -55,16 +32,6 @@ INLINE WORDS NAME(sample)(WORDS byte, bool fixed)
 	return fixed ? (WORDS)(byte | byte << 23) : (WORDS)__builtin_convertvector(byte, FLOATS);
 }
 
-struct NAME(affine) {
-	FLOATS scale, scale_rest, offset, offset_rest;
-};
-
-INLINE struct NAME(affine) NAME(load_affine)(const struct affine *from, int lane)
-{
-	return (struct NAME(affine)){(FLOATS)NAME(load)(from->scale + lane), (FLOATS)NAME(load)(from->scale_rest + lane),
-	                             (FLOATS)NAME(load)(from->offset + lane), (FLOATS)NAME(load)(from->offset_rest + lane)};
-}
-
 // Returns what the first axis hands to the second, or what the second writes.
 INLINE WORDS NAME(finish)(WORDS sums, struct arithmetic with, bool fixed, struct NAME(affine) affine)
 {
@@ -80,7 +47,7 @@ INLINE WORDS NAME(finish)(WORDS sums, struct arithmetic with, bool fixed, struct
 		return sums;
 	FLOATS samples = (FLOATS)sums * with.gain;
 	if (with.finish == SCALE)
-		return (WORDS)((samples * affine.scale + affine.offset) + (samples * affine.scale_rest + affine.offset_rest));
+		return (WORDS)NAME(scale)(samples, affine);
 	if (with.finish == TO_EVEN)
 		return ROUND(samples);
 	samples = (FLOATS)((WORDS)samples & (samples > 0));
@@ -290,62 +257,7 @@ INLINE void NAME(along_y)(const struct resample *r, int32_t *out, int32_t y, str
 	}
 }
 
-// Copies past the caches, which a batch leaves long before it is read, where lines are whole.
-static void NAME(put)(uint8_t *out, const int32_t *line, size_t count)
-{
-	const uint8_t *from = (const uint8_t *)line;
-	size_t bytes = count * sizeof *line;
-	size_t head = -(uintptr_t)out % sizeof(WORDS);
-	if (head > bytes)
-		head = bytes;
-	memcpy(out, from, head);
-	size_t done = head;
-	for (; done + sizeof(WORDS) <= bytes; done += sizeof(WORDS))
-		STREAM(out + done, NAME(load)(from + done));
-	memcpy(out + done, from + done, bytes - done);
-}
-
-// Copies one channel of the line.
-static void NAME(separate)(int32_t *plane, const int32_t *line, size_t width, int channels, int channel)
-{
-	size_t x = 0;
-#if WIDTH > 4
-	if (channels == 3) {
-		WORDS first, second; // of two vectors, and of these and the third
-		for (int i = 0; i < WIDTH; i++) {
-			int from = 3 * i + channel;
-			first[i] = from < 2 * WIDTH ? from : 0;
-			second[i] = from < 2 * WIDTH ? i : from - WIDTH;
-		}
-		for (; x + WIDTH <= width; x += WIDTH, line += 3 * WIDTH) {
-			WORDS two = __builtin_shuffle(NAME(load)(line), NAME(load)(line + WIDTH), first);
-			NAME(store)(plane + x, __builtin_shuffle(two, NAME(load)(line + 2 * WIDTH), second));
-		}
-	}
-#endif
-	for (; x < width; x++, line += channels)
-		plane[x] = line[channel];
-}
-
-// Writes the line as output row y.
-static void NAME(write_row)(const struct resample *r, uint8_t *out, size_t y)
-{
-	size_t width = r->x.outputs, height = r->y.outputs, channels = r->form.channels;
-	if (r->form.flip_y)
-		y = height - 1 - y;
-	if (r->form.bytes) {
-		narrow(out + y * width * channels, r->line, width * channels);
-	} else if (!r->form.planar) {
-		NAME(put)(out + y * width * channels * sizeof(float), r->line, width * channels);
-	} else {
-		for (size_t c = 0; c < channels; c++) {
-			NAME(separate)(r->planes, r->line, width, channels, c);
-			NAME(put)(out + (c * height + y) * width * sizeof(float), r->planes, width);
-		}
-	}
-}
-
-INLINE void NAME(resample)(const struct resample *r, uint8_t *out, bool fixed)
+INLINE void NAME(resample)(const struct resample *r, bool fixed)
 {
 	struct arithmetic first = first_of(&r->form), last = last_of(&r->form);
 	int32_t next = r->y.from;
@@ -363,23 +275,18 @@ INLINE void NAME(resample)(const struct resample *r, uint8_t *out, bool fixed)
 			}
 			NAME(along_y)(r, r->line, y, last, fixed, false);
 		}
-		NAME(write_row)(r, out, y);
+		NAME(write_line)(&r->place, r->line, y);
 	}
 }
 
-static void NAME(run)(struct resample *r, uint8_t *out)
+static void NAME(run)(struct resample *r)
 {
 	NAME(prepare)(r);
 	if (r->form.fixed)
-		NAME(resample)(r, out, true);
+		NAME(resample)(r, true);
 	else
-		NAME(resample)(r, out, false);
+		NAME(resample)(r, false);
 }
 
-#undef WORDS
-#undef FLOATS
 #undef PAIRS
-#undef WIDEN
-#undef ROUND
 #undef GATHER
-#undef STREAM
