@@ -66,7 +66,7 @@ type Pipeline struct {
 
 // operations makes an operation by its name.
 var operations = map[string]func() any{
-	"RandomCrop":        func() any { return new(RandomCrop) },
+	"RandomCrop":        func() any { return &RandomCrop{IfSmaller: "error"} },
 	"CenterCrop":        func() any { return new(CenterCrop) },
 	"Resizing":          func() any { return new(Resizing) },
 	"ResizeShorter":     func() any { return new(ResizeShorter) },
@@ -192,7 +192,7 @@ func movesAlone(op any) bool {
 // Plan draws the parameters for one sample whose picture has the given size. The same seed, epoch and index
 // give the same plan.
 func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch, index int64) (Plan, error) {
-	plan := Plan{stages: []stage{{View: View{Window: image.Rectangle{Max: size}}}}}
+	plan := whole(size)
 	for _, step := range p.steps {
 		if err := plan.apply(step.op, draw.Reset(seed, epoch, index, step.position)); err != nil {
 			return Plan{}, err

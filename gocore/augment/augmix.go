@@ -46,9 +46,8 @@ func (a *AugMix) Apply(plan *Plan, random *rand.Rand) error {
 	m := &mixture{own: sample.Beta(random, a.Alpha, a.Alpha)}
 	for _, weight := range weights {
 		// A chain begins with what is seen, and ends in the picture's own frame.
-		inner := Plan{stages: []stage{{View: View{
-			Window: image.Rectangle{Max: view.Window.Size()}, FlipX: view.FlipX, FlipY: view.FlipY,
-		}}}}
+		inner := whole(view.Window.Size())
+		inner.last().FlipX, inner.last().FlipY = view.FlipX, view.FlipY
 		for range a.Depth {
 			if i := random.IntN(len(a.Ops) + 1); i < len(a.Ops) {
 				if err := inner.apply(a.Ops[i], random); err != nil {

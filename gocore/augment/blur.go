@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"tfgoloader/gocore/pixel"

@@ -21,17 +21,6 @@ func TestGaussianWeights(t *testing.T) {
 	}
 }
 
-func TestDecayIsTheExponential(t *testing.T) {
-	for x := 0.0; x < 750; x += 0.013 {
-		if got, want := sample.Decay(x), math.Exp(-x); math.Abs(got-want) > 1e-12*want && want > 1e-300 {
-			t.Fatalf("sample.Decay(%v) = %v, want %v", x, got, want)
-		}
-	}
-	if sample.Decay(math.Inf(1)) != 0 {
-		t.Error("decay does not end")
-	}
-}
-
 func TestBlurSpreadsAPixel(t *testing.T) {
 	weights := gaussian(1, 1)
 	corner := 255 * weights[1] * weights[1]

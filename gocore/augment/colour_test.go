@@ -154,7 +154,7 @@ func TestEveryColourChangesPicturesAndLeavesAlpha(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				after := written(t, p, plan, clone(before))
+				after := written(t, p.Size, plan, clone(before))
 				if !bytes.Equal(after.Pix, before.Pix) {
 					changed++
 				}
@@ -204,13 +204,7 @@ func oneAfterAnother(t *testing.T, p *Pipeline, picture pixel.Picture, draw *sam
 		random := draw.Reset(seed, epoch, index, step.position)
 		switch op := step.op.(type) {
 		case Geometry:
-			view := View{Window: image.Rect(0, 0, picture.Width, picture.Height)}
-			if err := op.Apply(&view, random); err != nil {
-				t.Fatal(err)
-			}
-			picture = cutOut(t, picture, view)
-		case Resizer:
-			picture = resized(t, op, picture, random)
+			picture = alone(t, op, picture, random)
 		case Colour:
 			if filter := op.Draw(random); filter != nil {
 				filter.Apply(picture, new(Work))
@@ -221,13 +215,12 @@ func oneAfterAnother(t *testing.T, p *Pipeline, picture pixel.Picture, draw *sam
 }
 
 // written is what a plan makes of the decoded part of a picture.
-func written(t *testing.T, p *Pipeline, plan Plan, decoded pixel.Picture) pixel.Picture {
+func written(t *testing.T, size image.Point, plan Plan, decoded pixel.Picture) pixel.Picture {
 	t.Helper()
 	w, err := pixel.NewWriter(decoded.Channels, pixel.Uint8, pixel.ChannelsLast, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := p.Size
 	out := pixel.Picture{Pix: make([]byte, w.Bytes(size.X, size.Y)), Stride: size.X * decoded.Channels, Width: size.X, Height: size.Y, Channels: decoded.Channels}
 	if err := plan.Write(out.Pix, decoded, w, new(Work)); err != nil {
 		t.Fatal(err)
@@ -283,7 +276,7 @@ func TestPlansEqualOneAfterAnother(t *testing.T) {
 			smaller++
 		}
 		decoded := cutOut(t, picture, View{Window: plan.Decode})
-		got := written(t, p, plan, decoded)
+		got := written(t, p.Size, plan, decoded)
 		want := oneAfterAnother(t, p, picture, &draw, 4, 2, index)
 		if !bytes.Equal(got.Pix, want.Pix) {
 			t.Fatalf("the plan's pixels differ from those of\n%s", strings.Join(specs, "\n"))

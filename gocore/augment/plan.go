@@ -24,6 +24,11 @@ type stage struct {
 	next    transition      // of what the view shows to the next stage's picture; nil in the last stage
 }
 
+// whole is the plan of a picture that stays as it is.
+func whole(size image.Point) Plan {
+	return Plan{stages: []stage{{View: View{Window: image.Rectangle{Max: size}}}}}
+}
+
 func (p *Plan) last() *stage { return &p.stages[len(p.stages)-1] }
 
 // size is that of what an operation sees.

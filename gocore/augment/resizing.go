@@ -59,7 +59,11 @@ func (r *Resizing) String() string {
 
 // OutputSize is what the arguments say.
 func (r *Resizing) OutputSize(image.Point) (image.Point, error) {
-	if err := errors.Join(r.how.check(r.String()), r.filling.check(r.String())); err != nil {
+	err := r.how.check(r.String())
+	if r.PadToAspectRatio {
+		err = errors.Join(err, r.filling.check(r.String()))
+	}
+	if err != nil {
 		return image.Point{}, err
 	}
 	return r.outputSize(image.Point{}, r.String())

@@ -29,19 +29,15 @@ func resizedCrop(like string, height, width int) string {
 		height, width, bilinear, like)
 }
 
-// resized makes the whole new picture of the whole old one.
-func resized(t *testing.T, op Resizer, picture pixel.Picture, random *rand.Rand) pixel.Picture {
+// alone is what an operation makes of a whole picture.
+func alone(t *testing.T, op Geometry, picture pixel.Picture, random *rand.Rand) pixel.Picture {
 	t.Helper()
-	part, to := op.Resize(image.Pt(picture.Width, picture.Height), random)
-	picture = cutOut(t, picture, View{Window: part})
-	axis := func(from, to int) pixel.Axis {
-		return pixel.Axis{Input: from, Length: float64(from), Output: to, Count: to}
-	}
-	out, err := new(Work).resample(0, picture, image.Point{}, resampling{axis(picture.Width, to.X), axis(picture.Height, to.Y), op.How()})
-	if err != nil {
+	plan := whole(image.Pt(picture.Width, picture.Height))
+	if err := op.Apply(&plan, random); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	plan.narrow()
+	return written(t, plan.size(), plan, cutOut(t, picture, View{Window: plan.Decode}))
 }
 
 // A part of the picture, decoded and resampled where it is needed, must equal that of the whole, whatever comes before
@@ -75,7 +71,7 @@ func TestResizingPlansEqualOneAfterAnother(t *testing.T) {
 		if plan.Decode != (image.Rectangle{Max: size}) {
 			smaller++
 		}
-		got := written(t, p, plan, cutOut(t, picture, View{Window: plan.Decode}))
+		got := written(t, p.Size, plan, cutOut(t, picture, View{Window: plan.Decode}))
 		if want := oneAfterAnother(t, p, picture, &draw, 4, 2, index); !bytes.Equal(got.Pix, want.Pix) {
 			t.Fatalf("the plan's pixels differ from those of\n%s", strings.Join(specs, "\n"))
 		}
@@ -108,8 +104,8 @@ func TestFlipsFollowResizing(t *testing.T) {
 		}
 		view := plan.last().View
 		kinds[[2]bool{view.FlipX, view.FlipY}] = true
-		straight := resized(t, p.steps[1].op.(Resizer), picture, nil)
-		if got, want := written(t, p, plan, clone(picture)), cutOut(t, straight, view); !bytes.Equal(got.Pix, want.Pix) {
+		straight := alone(t, p.steps[1].op.(Geometry), picture, nil)
+		if got, want := written(t, p.Size, plan, clone(picture)), cutOut(t, straight, view); !bytes.Equal(got.Pix, want.Pix) {
 			t.Fatalf("sample %d, %v: other pixels", index, view)
 		}
 	}
@@ -127,7 +123,7 @@ func TestRandomResizedCropFollowsItsLaw(t *testing.T) {
 	var shares, ratios, lefts, tops []float64
 	var draw sample.Draw
 	for index := range int64(draws) {
-		part, _ := op.Resize(size, draw.Reset(1, 1, index, 0))
+		part := op.part(size, draw.Reset(1, 1, index, 0))
 		width, height := float64(part.Dx()), float64(part.Dy())
 		shares = append(shares, (width*height/4e8-0.1)/0.3)
 		ratios = append(ratios, (math.Log(width/height)/math.Log(2)+1)/2)
@@ -153,9 +149,9 @@ func TestRandomResizedCropOfAPictureThatNothingFits(t *testing.T) {
 		{image.Pt(10, 1000), image.Pt(10, 13)}, {image.Pt(1000, 10), image.Pt(13, 10)}, {image.Pt(1, 1), image.Pt(1, 1)},
 	} {
 		for range 20 {
-			part, to := op.Resize(test.size, random)
-			if !part.In(image.Rectangle{Max: test.size}) || part.Size() != test.want || to != image.Pt(8, 8) {
-				t.Fatalf("%v of %v to %v, want %v", part, test.size, to, test.want)
+			part := op.part(test.size, random)
+			if !part.In(image.Rectangle{Max: test.size}) || part.Size() != test.want {
+				t.Fatalf("%v of %v, want %v", part, test.size, test.want)
 			}
 		}
 	}
@@ -165,12 +161,11 @@ func TestSizesOfResizedPictures(t *testing.T) {
 	for _, test := range []struct{ size, want image.Point }{
 		{image.Pt(500, 375), image.Pt(341, 256)}, {image.Pt(375, 500), image.Pt(256, 341)}, {image.Pt(7, 7), image.Pt(256, 256)},
 	} {
-		if _, got := (&ResizeShorter{Size: 256}).Resize(test.size, nil); got != test.want {
+		if got := (&ResizeShorter{Size: 256}).to(test.size); got != test.want {
 			t.Errorf("%v becomes %v, want %v", test.size, got, test.want)
 		}
 	}
-	op := &Resizing{window: window{100, 200}, CropToAspectRatio: true}
-	if part, _ := op.Resize(image.Pt(300, 301), nil); part != image.Rect(0, 75, 300, 225) {
+	if part := (window{100, 200}).inside(image.Pt(300, 301)); part != image.Rect(0, 75, 300, 225) {
 		t.Errorf("part %v", part)
 	}
 }

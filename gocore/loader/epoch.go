@@ -20,8 +20,8 @@ type Epoch struct {
 	settled   int64 // batches that are final
 	taken     int64 // batches that the user took
 	batches   map[int64]*batch
-	cancelled bool  // gets no more work
-	over      bool  // the user met its end
+	cancelled bool          // gets no more work
+	over      bool          // the user met its end
 	ready     chan struct{} // a batch may be ready; a hint, so one slot is enough
 }
 
