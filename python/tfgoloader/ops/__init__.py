@@ -21,19 +21,44 @@ from tfgoloader.ops._colour import (
     RandomSharpness,
     Solarization,
 )
-from tfgoloader.ops._geometry import CenterCrop, RandomCrop, RandomFlip
+from tfgoloader.ops._geometry import (
+    CenterCrop,
+    Pad,
+    RandomCrop,
+    RandomFlip,
+    RandomPerspective,
+    RandomRotation,
+    RandomShear,
+    RandomTranslation,
+    RandomZoom,
+)
 from tfgoloader.ops._labels import OneHot
 from tfgoloader.ops._op import Op
+from tfgoloader.ops._policies import (
+    AugMix,
+    AutoAugment,
+    OneOf,
+    RandAugment,
+    RandomApply,
+    RandomOrder,
+    TrivialAugmentWide,
+)
 from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, Resizing
 from tfgoloader.ops._values import Normalization, Rescaling
 
 __all__ = [
+    "AugMix",
+    "AutoAugment",
     "AutoContrast",
     "CenterCrop",
     "Equalization",
     "Normalization",
     "OneHot",
+    "OneOf",
     "Op",
+    "Pad",
+    "RandAugment",
+    "RandomApply",
     "RandomBrightness",
     "RandomColorDegeneration",
     "RandomColorJitter",
@@ -45,12 +70,19 @@ __all__ = [
     "RandomGrayscale",
     "RandomHue",
     "RandomInvert",
+    "RandomOrder",
+    "RandomPerspective",
     "RandomPosterization",
     "RandomResizedCrop",
+    "RandomRotation",
     "RandomSaturation",
     "RandomSharpness",
+    "RandomShear",
+    "RandomTranslation",
+    "RandomZoom",
     "Rescaling",
     "ResizeShorter",
     "Resizing",
     "Solarization",
+    "TrivialAugmentWide",
 ]

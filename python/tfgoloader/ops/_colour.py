@@ -27,15 +27,6 @@ class _Colour(Op):
     def _spec(self) -> dict[str, Any]:
         return {name: value for name, value in super()._spec().items() if name != "value_range"}
 
-    def _check_value_range(self) -> None:
-        value = vars(self)["value_range"]
-        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or tuple(value) != (0, 255):
-            allowed = "(0, 255), since pictures have 8 bits here and Rescaling comes after"
-            _check.fail(f"{type(self).__name__}.value_range", value, allowed)
-
-    def _check_probability(self, field: str = "p") -> None:
-        self._set(field, _number(f"{type(self).__name__}.{field}", getattr(self, field), 0, 1, "a number from 0 to 1"))
-
 
 def _number(name: str, value: Any, least: float, most: float, allowed: str) -> float:
     number = _check.number(name, value, allowed)
@@ -51,12 +42,20 @@ class _Applied(_Colour):
     p: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._check_probability()
+        self._check_number("p", 0, 1)
         self._check_value_range()
 
 
 @dataclass(frozen=True)
-class RandomBrightness(_Applied):
+class _Factored(_Applied):
+    """One that has a factor."""
+
+    factor: _Range
+    value_range: Sequence[float] = (0, 255)
+
+
+@dataclass(frozen=True)
+class RandomBrightness(_Factored):
     """Adds 255 times a random number to every value (keras.layers.RandomBrightness).
 
     Args:
@@ -65,16 +64,13 @@ class RandomBrightness(_Applied):
         p: probability that it is applied.
     """
 
-    factor: _Range
-    value_range: Sequence[float] = (0, 255)
-
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_range("factor", -1, 1, "opposite")
 
 
 @dataclass(frozen=True)
-class RandomContrast(_Applied):
+class RandomContrast(_Factored):
     """Gives (x - mean) * c + mean, mean being that of the channel and c a random number (keras.layers.RandomContrast).
 
     The mean is of the picture as it is at this place in the list: of the window where a crop comes before, of the whole
@@ -88,16 +84,13 @@ class RandomContrast(_Applied):
         p: probability that it is applied.
     """
 
-    factor: _Range
-    value_range: Sequence[float] = (0, 255)
-
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_contrast(self, "factor")
 
 
 @dataclass(frozen=True)
-class RandomSaturation(_Applied):
+class RandomSaturation(_Factored):
     """Multiplies the saturation, in HSV, by f / (1 - f) (keras.layers.RandomSaturation).
 
     As with the layer on pictures of 0 to 255, what a saturation over 1 gives is clipped value by value.
@@ -109,16 +102,13 @@ class RandomSaturation(_Applied):
         p: probability that it is applied.
     """
 
-    factor: _Range
-    value_range: Sequence[float] = (0, 255)
-
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_range("factor")
 
 
 @dataclass(frozen=True)
-class RandomHue(_Applied):
+class RandomHue(_Factored):
     """Turns the hue, in HSV, by half of the circle times a random factor, either way round (keras.layers.RandomHue).
 
     Args:
@@ -126,9 +116,6 @@ class RandomHue(_Applied):
         value_range: (0, 255); nothing else is supported.
         p: probability that it is applied.
     """
-
-    factor: _Range
-    value_range: Sequence[float] = (0, 255)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,7 +153,7 @@ class RandomColorJitter(_Applied):
 
 
 @dataclass(frozen=True)
-class RandomColorDegeneration(_Applied):
+class RandomColorDegeneration(_Factored):
     """Blends with gray, 0.2989 R + 0.5870 G + 0.1140 B (keras.layers.RandomColorDegeneration).
 
     Args:
@@ -176,16 +163,13 @@ class RandomColorDegeneration(_Applied):
         p: probability that it is applied.
     """
 
-    factor: _Range
-    value_range: Sequence[float] = (0, 255)
-
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_range("factor")
 
 
 @dataclass(frozen=True)
-class RandomSharpness(_Applied):
+class RandomSharpness(_Factored):
     """Gives x + (1 - 2 f) * (smooth - x) (keras.layers.RandomSharpness).
 
     The smooth picture is the mean of 3 by 3 pixels, the middle one counted five times. As in Keras what lies outside
@@ -197,9 +181,6 @@ class RandomSharpness(_Applied):
         value_range: (0, 255); nothing else is supported.
         p: probability that it is applied.
     """
-
-    factor: _Range
-    value_range: Sequence[float] = (0, 255)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -293,7 +274,7 @@ class RandomGrayscale(_Colour):
     factor: float = 0.5
 
     def __post_init__(self) -> None:
-        self._check_probability("factor")
+        self._check_number("factor", 0, 1)
 
 
 @dataclass(frozen=True)

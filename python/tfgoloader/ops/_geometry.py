@@ -20,10 +20,10 @@ class RandomCrop(Op):
 
     Args:
         height, width: size of the window in pixels, at least 1.
-        if_smaller: what is done with a picture that is smaller than the window. "error": it is a DecodeError that names
-            both sizes. "resize": the largest part in the middle that has the window's aspect ratio is resized to it
-            (bilinear), as the Keras layer documents. "pad": each side that is too short is padded on both ends by what is
-            missing, and the window is cut out of that, as torchvision.transforms.RandomCrop does with pad_if_needed.
+        if_smaller: what is done with a picture that is smaller than the window. "error": it is a DecodeError that
+            names both sizes. "resize": the largest part in the middle that has its aspect ratio is resized to it
+            (bilinear), as the Keras layer documents. "pad": each side that is too short is padded on both ends by what
+            is missing, and the window is cut out of that: torchvision.transforms.RandomCrop with pad_if_needed.
         fill_mode, fill_value: what the padding is; see Pad.
     """
 
@@ -80,7 +80,8 @@ class Pad(Op):
     Args:
         padding: pixels, from 0 to 65,536: one number for all sides, two for (top and bottom, left and right), or
             ((top, bottom), (left, right)).
-        fill_mode: "constant" (kkk|abcd|kkk), "nearest" (aaa|abcd|ddd), "reflect" (cba|abcd|dcb) or "wrap" (bcd|abcd|abc).
+        fill_mode: "constant" (kkk|abcd|kkk), "nearest" (aaa|abcd|ddd), "reflect" (cba|abcd|dcb) or "wrap"
+            (bcd|abcd|abc).
         fill_value: k of "constant", from 0 to 255: one number, or three.
     """
 
@@ -106,8 +107,8 @@ class Pad(Op):
 class _Warp(Op):
     """What the operations share that look every pixel up by a matrix, as keras.ops.image.affine_transform does.
 
-    The size stays as it is. Neighbours that have the same fill and interpolation are composed into one, flips between them
-    included.
+    The size stays as it is. Neighbours that have the same fill and interpolation are composed into one, flips between
+    them included.
     """
 
     interpolation: str
@@ -143,8 +144,8 @@ class RandomTranslation(_Warp):
     """Moves each picture by random shares of its size (keras.layers.RandomTranslation).
 
     Args:
-        height_factor, width_factor: the shares, from -1 to 1, drawn evenly: the ends of the range, or one number f for -f
-            to f. Down and right are positive.
+        height_factor, width_factor: the shares, from -1 to 1, drawn evenly: the ends of the range, or one number f for
+            -f to f. Down and right are positive.
         fill_mode, interpolation, fill_value: see RandomRotation.
     """
 
@@ -165,8 +166,8 @@ class RandomZoom(_Warp):
     """Zooms each picture around its middle (keras.layers.RandomZoom).
 
     Args:
-        height_factor: above -1 and at most 1, drawn evenly: the ends of the range, or one number f for -f to f. Positive
-            numbers zoom out, by 1 + factor; negative ones zoom in.
+        height_factor: above -1 and at most 1, drawn evenly: the ends of the range, or one number f for -f to f.
+            Positive numbers zoom out, by 1 + factor; negative ones zoom in.
         width_factor: the same for the width; None keeps the aspect ratio.
         fill_mode, interpolation, fill_value: see RandomRotation.
     """
@@ -193,8 +194,8 @@ class RandomShear(_Warp):
     """Shears each picture, from its upper left corner (keras.layers.RandomShear).
 
     Args:
-        x_factor, y_factor: by how much of its distance to the upper or left edge a pixel moves, from 0 to 1, drawn evenly:
-            the ends of the range, or one number f for -f to f. Half of the pictures are sheared the other way.
+        x_factor, y_factor: by how much of its distance to the upper or left edge a pixel moves, from 0 to 1, drawn
+            evenly: the ends of the range, or one number f for -f to f. Half of the pictures are sheared the other way.
         interpolation, fill_mode, fill_value: see RandomRotation.
     """
 
@@ -214,8 +215,8 @@ class RandomShear(_Warp):
 class RandomPerspective(_Warp):
     """Moves the corners of some pictures (keras.layers.RandomPerspective).
 
-    The coordinates of every corner, counted from the upper left one, are multiplied by random numbers from 1 - scale / 2 to
-    1 + scale / 2.
+    The coordinates of every corner, counted from the upper left one, are multiplied by random numbers from
+    1 - scale / 2 to 1 + scale / 2.
 
     Args:
         factor: the probability that a picture is changed, itself drawn evenly from 0 to factor, or between two numbers.
@@ -231,13 +232,6 @@ class RandomPerspective(_Warp):
 
     def __post_init__(self) -> None:
         self._check_range("factor")
-        allowed = "a number from 0 to 1"
-        if not 0 <= self._number("scale", allowed) <= 1:
-            _check.fail("RandomPerspective.scale", self.scale, allowed)
+        self._check_number("scale", 0, 1)
         self._set("fill_mode", "constant")
         self._check_warp()
-
-    def _number(self, field: str, allowed: str) -> float:
-        self._set(field, _check.number(f"RandomPerspective.{field}", getattr(self, field), allowed))
-        value: float = getattr(self, field)
-        return value

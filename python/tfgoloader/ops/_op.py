@@ -34,6 +34,19 @@ class Op:
             ends.insert(0, {"zero": 0.0, "opposite": -ends[0], "itself": ends[0]}[default_end])
         self._set(field, tuple(ends if default_end == "itself" else sorted(ends)))
 
+    def _check_number(self, field: str, least: float, most: float) -> None:
+        name, allowed = f"{type(self).__name__}.{field}", f"a number from {least} to {most}"
+        value = _check.number(name, getattr(self, field), allowed)
+        if not least <= value <= most:
+            _check.fail(name, getattr(self, field), allowed)
+        self._set(field, value)
+
+    def _check_value_range(self) -> None:
+        value = vars(self)["value_range"]
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or tuple(value) != (0, 255):
+            allowed = "(0, 255), since pictures have 8 bits here and Rescaling comes after"
+            _check.fail(f"{type(self).__name__}.value_range", value, allowed)
+
     def _check_fill(self) -> None:
         """Check fill_mode, and make a list of fill_value."""
         name, value = type(self).__name__, vars(self)["fill_value"]

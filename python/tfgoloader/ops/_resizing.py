@@ -42,8 +42,8 @@ class Resizing(_Resizing):
         interpolation: "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5" or, of OpenCV, "lanczos4".
         crop_to_aspect_ratio: whether the largest part in the middle that has the output's aspect ratio is resized, in
             place of the whole picture.
-        pad_to_aspect_ratio: whether the picture is padded to the output's aspect ratio, half of it on either side, before
-            it is resized.
+        pad_to_aspect_ratio: whether the picture is padded to the output's aspect ratio, half of it on either side,
+            before it is resized.
         fill_mode: what the padding is, see Pad; Keras has "constant" alone.
         fill_value: of "constant", from 0 to 255: one number, or three.
         antialias: whether all pixels count where a picture shrinks; Pillow always does, OpenCV by "area" alone.
