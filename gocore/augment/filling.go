@@ -25,7 +25,7 @@ func (f filling) check(name string) error {
 
 func (f filling) fill() pixel.Fill {
 	fill := pixel.Fill{Mode: fillModes[f.Mode]}
-	if fill.Mode == pixel.FillConstant {
+	if fill.Mode == pixel.FillConstant && len(f.Value) > 0 {
 		for c := range fill.Value {
 			fill.Value[c] = f.Value[min(c, len(f.Value)-1)]
 		}
