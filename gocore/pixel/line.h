@@ -70,12 +70,17 @@ static inline void narrow(uint8_t *out, const int32_t *line, size_t count)
 		*out++ = *line < 0 ? 0 : *line < UINT8_MAX ? *line : UINT8_MAX;
 }
 
+static inline __m128i widen_word(int32_t word)
+{
+	__m128i zero = _mm_setzero_si128();
+	return _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(word), zero), zero);
+}
+
 static inline __m128i widen_four(const uint8_t *bytes)
 {
 	int32_t word;
 	memcpy(&word, bytes, sizeof word);
-	__m128i zero = _mm_setzero_si128();
-	return _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(word), zero), zero);
+	return widen_word(word);
 }
 
 #endif

@@ -141,11 +141,8 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 	if err := errors.Join(src.check(), x.check(), y.check()); err != nil {
 		return err
 	}
-	if src.Channels != w.channels {
-		return fmt.Errorf("%w: picture of %d channels for a writer of %d", ErrSize, src.Channels, w.channels)
-	}
-	if size := w.Bytes(x.Count, y.Count); len(dst) != size {
-		return fmt.Errorf("%w: picture of %d bytes for a place of %d", ErrSize, size, len(dst))
+	if err := w.fits(dst, src, x.Count, y.Count); err != nil {
+		return err
 	}
 	recipeX, recipeY := r.recipes(x, y)
 	if err := errors.Join(scratch.x.make(recipeX), scratch.y.make(recipeY)); err != nil {
@@ -169,20 +166,40 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 		return fmt.Errorf("%w: %d by %d pixels of the window %v take %d words of scratch",
 			ErrSize, x.Count, y.Count, window, size)
 	}
-	scratch.words = slices.Grow(scratch.words[:0], int(size))
 	picture := src.Pix[(window.Min.Y-origin.Y)*src.Stride+(window.Min.X-origin.X)*src.Channels:]
-	out := dst
-	direct := !bool(form.bytes) || w.dtype == Uint8 && !bool(form.planar)
-	if !direct {
-		scratch.bytes = slices.Grow(scratch.bytes[:0], x.Count*y.Count*w.channels)[:x.Count*y.Count*w.channels]
-		out = scratch.bytes
+	return w.make(scratch, dst, x.Count, y.Count, bool(form.bytes), func(out []byte) {
+		C.pixel_resample(&form, &w.float32, tx, ty, scratch.c(size), start(out), start(picture), C.size_t(src.Stride))
+	})
+}
+
+// fits tells whether what comes of the picture, width by height pixels, fits the writer and the place.
+func (w *Writer) fits(dst []byte, src Picture, width, height int) error {
+	if src.Channels != w.channels || src.Wide || w.dtype == Uint16 {
+		return fmt.Errorf("%w: picture of %d channels (wide: %t) for a writer of %d (wide: %t)",
+			ErrSize, src.Channels, src.Wide, w.channels, w.dtype == Uint16)
 	}
-	C.pixel_resample(&form, &w.float32, tx, ty, (*C.int32_t)(unsafe.SliceData(scratch.words)), start(out),
-		start(picture), C.size_t(src.Stride))
-	if direct {
+	if size := w.Bytes(width, height); len(dst) != size {
+		return fmt.Errorf("%w: picture of %d bytes for a place of %d", ErrSize, size, len(dst))
+	}
+	return nil
+}
+
+// make lets a kernel write to dst or, where it writes interleaved bytes and dst is not to hold these, writes them there.
+func (w *Writer) make(scratch *Scratch, dst []byte, width, height int, bytes bool, kernel func(out []byte)) error {
+	if !bytes || w.dtype == Uint8 && (w.layout == ChannelsLast || w.channels == 1) {
+		kernel(dst)
 		return nil
 	}
-	return w.Write(dst, Picture{out, x.Count * w.channels, x.Count, y.Count, w.channels, false}, false, false)
+	size := width * height * w.channels
+	scratch.bytes = slices.Grow(scratch.bytes[:0], size)[:size]
+	kernel(scratch.bytes)
+	return w.Write(dst, Picture{scratch.bytes, width * w.channels, width, height, w.channels, false}, false, false)
+}
+
+// c returns the words, which are not set, as many as there are to be.
+func (s *Scratch) c(size C.size_t) *C.int32_t {
+	s.words = slices.Grow(s.words[:0], int(size))
+	return (*C.int32_t)(unsafe.SliceData(s.words))
 }
 
 // form returns what the resampling says of the arithmetic.

@@ -22,9 +22,9 @@ type golden struct {
 	samples []byte // little-endian, channels last
 }
 
-// goldens reads the archive of a library, which testdata/make_goldens.py has written.
-func goldens(t *testing.T, convention Convention) []golden {
-	archive, err := zip.OpenReader(fmt.Sprintf("testdata/%s.npz", convention))
+// arrays reads an archive that testdata/make_goldens.py has written: the samples by the arrays' names, little-endian.
+func arrays(t *testing.T, name string) map[string][]byte {
+	archive, err := zip.OpenReader(fmt.Sprintf("testdata/%s.npz", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,15 +33,39 @@ func goldens(t *testing.T, convention Convention) []golden {
 			t.Error(err)
 		}
 	}()
-	var all []golden
+	all := map[string][]byte{}
 	for _, file := range archive.File {
-		g := golden{name: strings.TrimSuffix(file.Name, ".npy")}
+		reader, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		array, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Version 1 of NumPy's format: ten bytes, the last two of them the length of the header; then the samples.
+		if !bytes.HasPrefix(array, []byte("\x93NUMPY\x01")) {
+			t.Fatalf("%s: not an array", file.Name)
+		}
+		all[strings.TrimSuffix(file.Name, ".npy")] = array[10+binary.LittleEndian.Uint16(array[8:]):]
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s: nothing to compare with", name)
+	}
+	return all
+}
+
+// goldens returns what a library has made.
+func goldens(t *testing.T, convention Convention) []golden {
+	var all []golden
+	for name, samples := range arrays(t, convention.String()) {
+		g := golden{name: name, samples: samples}
 		var dtype, interpolation string
 		var antialias int
 		var left, top, right, bottom float64
-		if _, err := fmt.Sscan(g.name, &dtype, &interpolation, &antialias, &g.width, &g.height, &g.x.Output, &g.y.Output,
+		if _, err := fmt.Sscan(name, &dtype, &interpolation, &antialias, &g.width, &g.height, &g.x.Output, &g.y.Output,
 			&left, &top, &right, &bottom); err != nil {
-			t.Fatalf("%s: %v", g.name, err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		g.x.Input, g.x.Start, g.x.Length, g.x.Count = g.width, left, right-left, g.x.Output
 		g.y.Input, g.y.Start, g.y.Length, g.y.Count = g.height, top, bottom-top, g.y.Output
@@ -56,18 +80,8 @@ func goldens(t *testing.T, convention Convention) []golden {
 			g.dtype = Float32
 			size *= 4
 		}
-		reader, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		array, err := io.ReadAll(reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Version 1 of NumPy's format: ten bytes, the last two of them the length of the header; then the samples.
-		g.samples = array[10+binary.LittleEndian.Uint16(array[8:]):]
-		if !bytes.HasPrefix(array, []byte("\x93NUMPY\x01")) || len(g.samples) != size {
-			t.Fatalf("%s: %d bytes of samples, not %d", g.name, len(g.samples), size)
+		if len(samples) != size {
+			t.Fatalf("%s: %d bytes of samples, not %d", name, len(samples), size)
 		}
 		all = append(all, g)
 	}

@@ -1,8 +1,10 @@
-"""Makes the pictures that TestResampleIsLikeTheLibraries compares with, by the libraries themselves.
+"""Makes the pictures that the tests compare with, by the libraries themselves.
 
     python make_goldens.py keras opencv pillow torchvision
+    python make_goldens.py warp
 
-writes one file for each library named: an archive of arrays, each of which says in its name how it came about.
+writes one file for each name: an archive of arrays, each of which says in its name how it came about. The first are for
+TestResampleIsLikeTheLibraries, the last, by TensorFlow, is for TestWarpIsLikeTensorFlow.
 """
 
 import sys
@@ -22,6 +24,22 @@ SIZES = [
     (10, 7, 10, 7),
 ]
 BOXES = [(0.3, 1.25, 30.7, 28.5), (5.0, 3.0, 13.5, 9.75)]
+
+# Width and height before and after.
+WARPED = [(13, 9, 17, 12), (8, 21, 9, 6), (1, 6, 5, 7), (4, 1, 7, 3)]
+MATRICES = {
+    "same": (1, 0, 0, 0, 1, 0, 0, 0),
+    "moved": (1, 0, -3.25, 0, 1, 2.5, 0, 0),
+    "moved whole": (1, 0, 5, 0, 1, -2, 0, 0),
+    "turned": (0.87, -0.49, 3.1, 0.49, 0.87, -2.3, 0, 0),
+    "mirrored": (-1.1, 0.05, 12.3, 0.2, 0.9, -0.7, 0, 0),
+    "sheared": (1, 0.6, -2.2, 0, 1, 0, 0, 0),
+    "shrunk": (5.3, 1.9, -31.7, -2.1, 6.7, -9.9, 0, 0),
+    "enlarged": (0.21, 0.02, 1.7, -0.01, 0.13, 0.9, 0, 0),
+    "to a line": (0, 0.5, 3.2, 0, 1.25, 0.4, 0, 0),
+    "tilted": (0.9, -0.2, 2.4, 0.15, 1.05, -0.9, 0.012, -0.007),
+    "behind": (1.2, 0.3, -4.1, 0.1, 0.8, 1.3, -0.25, 0.125),
+}
 
 
 def picture(width: int, height: int, channels: int = 3) -> np.ndarray:
@@ -89,8 +107,29 @@ def torchvision(goldens: dict[str, np.ndarray]) -> None:
                 goldens[name] = resized.permute(1, 2, 0).contiguous().numpy()
 
 
+def warp(goldens: dict[str, np.ndarray]) -> None:
+    import tensorflow as tf
+
+    for width, height, to_width, to_height in WARPED:
+        image = picture(width, height).astype(np.float32)[np.newaxis]
+        for matrix in MATRICES.values():
+            numbers = " ".join(str(np.float32(value)) for value in matrix)
+            for interpolation in ("nearest", "bilinear"):
+                for fill in ("constant", "nearest", "reflect", "wrap"):
+                    name = f"{interpolation} {fill} 77.25 {width} {height} {to_width} {to_height} {numbers}"
+                    goldens[name] = tf.raw_ops.ImageProjectiveTransformV3(
+                        images=image,
+                        transforms=np.array([matrix], np.float32),
+                        output_shape=(to_height, to_width),
+                        fill_value=77.25,
+                        interpolation=interpolation.upper(),
+                        fill_mode=fill.upper(),
+                    )[0].numpy()
+
+
 if __name__ == "__main__":
     for library in sys.argv[1:]:
         goldens: dict[str, np.ndarray] = {}
-        {"keras": keras, "opencv": opencv, "pillow": pillow, "torchvision": torchvision}[library](goldens)
+        make = {"keras": keras, "opencv": opencv, "pillow": pillow, "torchvision": torchvision, "warp": warp}[library]
+        make(goldens)
         np.savez_compressed(Path(__file__).with_name(f"{library}.npz"), **goldens)
