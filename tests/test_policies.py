@@ -124,11 +124,25 @@ def test_aug_mix_leaves_the_picture_where_no_operation_changes_it(path: Path, wh
     assert_share(same, (4 / 8) ** 2, 300)  # shear, translation, rotation by nothing, and none
 
 
-def test_trivial_augment_and_auto_augment_have_few_kinds_of_picture(path: Path, whole: np.ndarray) -> None:
+def test_trivial_augment_applies_one_of_a_few_operations(path: Path, whole: np.ndarray) -> None:
     """torchvision's rule for TrivialAugmentWide: 14 operations, 31 magnitudes, two directions for nine of them."""
     found = kinds(load(path, ops.TrivialAugmentWide()))
     assert len(found) <= 9 * 60 + 31 + 7 + 3
     # In 31sts: Identity, nine by nothing, posterization that keeps all 8 bits, and solarization that inverts nothing.
     above = sum(255 * (1 - level / 30) > whole.max() for level in range(31))
     assert_share(found[whole.tobytes()], (31 + 9 + 3 + above) / (14 * 31))
-    assert len(kinds(load(path, ops.AutoAugment()))) > 60
+
+
+# Of each pair of the published policy, the probabilities, 0 where the magnitude changes nothing.
+PAIRS = [
+    *((0.4, 0.6), (0.6, 0.6), (0.8, 0.6), (0.6, 0.6), (0.4, 0.2), (0.4, 0.8), (0.6, 0.6), (0.8, 1.0), (0.2, 0.6)),
+    *((0.6, 0.4), (0.8, 0.0), (0.4, 0.6), (0.0, 0.8), (0.6, 1.0), (0.6, 1.0), (0.8, 1.0), (0.8, 0.8), (0.4, 0.6)),
+    *((0.6, 1.0), (0.0, 0.6), (0.4, 0.2), (0.6, 0.6), (0.6, 1.0), (0.6, 1.0), (0.8, 0.6)),
+]
+
+
+def test_auto_augment_applies_its_pairs_with_their_probabilities(path: Path, whole: np.ndarray) -> None:
+    found = kinds(load(path, ops.AutoAugment()))
+    assert_share(found[whole.tobytes()], np.mean([(1 - first) * (1 - second) for first, second in PAIRS]))
+    # Inverted alone: of one pair, 0.6 without the 0.4 of the first.
+    assert_share(found[(255 - whole).tobytes()], 0.6 * 0.6 / 25)

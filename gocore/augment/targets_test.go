@@ -13,8 +13,8 @@ import (
 )
 
 // geometries is a random chain of operations that move pixels, of pictures of any size, with colours between them.
-func geometries(random *rand.Rand, interpolation string) []string {
-	like := []string{"keras", "pillow", "torchvision", "opencv"}[random.IntN(4)]
+func geometries(random *rand.Rand, interpolation string, likes ...string) []string {
+	like := likes[random.IntN(len(likes))]
 	how := fmt.Sprintf(`"interpolation":%q,"antialias":false,"like":%q`, interpolation, like)
 	mode := fillNames[random.IntN(4)]
 	fill := fmt.Sprintf(`"fill_mode":%q,"fill_value":[0]`, mode)
@@ -40,7 +40,7 @@ func TestMasksStayAligned(t *testing.T) {
 	var draw sample.Draw
 	for index := range int64(200) {
 		interpolation := []string{"nearest", "bilinear"}[index%2]
-		specs := geometries(random, interpolation)
+		specs := geometries(random, interpolation, "keras", "pillow", "torchvision", "opencv")
 		p := parse(t, specs...)
 		size := image.Pt(40+random.IntN(50), 40+random.IntN(50))
 		picture, mask := blobs(random, size)
@@ -87,7 +87,7 @@ func TestBoxesFollowTheirPixels(t *testing.T) {
 	var draw sample.Draw
 	seen, cut := 0, 0
 	for index := range int64(400) {
-		specs := geometries(random, "nearest")
+		specs := geometries(random, "nearest", "keras", "pillow") // the nearest pixels of the others are not quite
 		for i := range specs { // beyond the edges there is nothing, or pixels would be seen twice
 			for _, mode := range fillNames {
 				specs[i] = strings.ReplaceAll(specs[i], `"fill_mode":"`+mode+`"`, `"fill_mode":"constant"`)

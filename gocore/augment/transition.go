@@ -52,9 +52,12 @@ func (r *resampling) forward(at point) (point, bool) {
 	return point{along(at.x, r.x), along(at.y, r.y)}, true
 }
 
+// mask takes the pixel whose centre is the nearest, which some libraries' own nearest neighbour is not.
 func (r *resampling) mask() transition {
 	nearest := *r
-	nearest.how.Interpolation = pixel.Nearest
+	if r.how.Interpolation != pixel.Nearest {
+		nearest.how = pixel.Resampling{Interpolation: pixel.Nearest, Convention: pixel.LikeKeras}
+	}
 	return &nearest
 }
 
