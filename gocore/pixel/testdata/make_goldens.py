@@ -1,10 +1,10 @@
 """Makes the pictures that the tests compare with, by the libraries themselves.
 
     python make_goldens.py keras opencv pillow torchvision
-    python make_goldens.py warp
+    python make_goldens.py warp border
 
 writes one file for each name: an archive of arrays, each of which says in its name how it came about. The first are for
-TestResampleIsLikeTheLibraries, the last, by TensorFlow, is for TestWarpIsLikeTensorFlow.
+TestResampleIsLikeTheLibraries, the others, by TensorFlow and NumPy, for the tests of what they are called after.
 """
 
 import sys
@@ -127,9 +127,18 @@ def warp(goldens: dict[str, np.ndarray]) -> None:
                     )[0].numpy()
 
 
+def border(goldens: dict[str, np.ndarray]) -> None:
+    borders = [(5, 4, 2, 1, 3, 0), (3, 2, 9, 5, 4, 7), (1, 1, 2, 3, 1, 0), (4, 3, 0, 0, 0, 0)]
+    for width, height, left, top, right, bottom in borders:
+        for fill, mode in {"constant": "constant", "nearest": "edge", "reflect": "symmetric", "wrap": "wrap"}.items():
+            constants = {"constant_values": 77} if fill == "constant" else {}
+            padded = np.pad(picture(width, height), ((top, bottom), (left, right), (0, 0)), mode, **constants)
+            goldens[f"{fill} 77 {width} {height} {left} {top} {right} {bottom}"] = padded
+
+
 if __name__ == "__main__":
     for library in sys.argv[1:]:
         goldens: dict[str, np.ndarray] = {}
-        make = {"keras": keras, "opencv": opencv, "pillow": pillow, "torchvision": torchvision, "warp": warp}[library]
-        make(goldens)
+        makers = (keras, opencv, pillow, torchvision, warp, border)
+        {maker.__name__: maker for maker in makers}[library](goldens)
         np.savez_compressed(Path(__file__).with_name(f"{library}.npz"), **goldens)
