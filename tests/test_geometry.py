@@ -45,7 +45,9 @@ WARPS: dict[str, Make] = {
         (0.13, 0.13), (-0.31, -0.31), fill, how, fill_value=9.0
     ),
     "zoom": lambda layers, fill, how: layers.RandomZoom((0.317, 0.317), None, fill, how, fill_value=9.0),
-    "zoom in": lambda layers, fill, how: layers.RandomZoom((-0.413, -0.413), (-0.217, -0.217), fill, how, fill_value=9.0),
+    "zoom in": lambda layers, fill, how: layers.RandomZoom(
+        (-0.413, -0.413), (-0.217, -0.217), fill, how, fill_value=9.0
+    ),
 }
 
 
