@@ -135,15 +135,14 @@ func OpenLoader(sourceHandle int64, spec string) (handle int64, err error) {
 	return handles.add(l), nil
 }
 
-// DescribeLoader gives the height and width of the pictures that come out as a JSON object.
+// DescribeLoader gives the arrays of a batch, and where they lie in its slab, as a JSON object.
 func DescribeLoader(loaderHandle int64) (text string, err error) {
 	defer recovered(&err)
 	l, err := get[*loader.Loader](loaderHandle)
 	if err != nil {
 		return "", failure(err)
 	}
-	size := l.OutputSize()
-	return encode(map[string][2]int{"output_size": {size.Y, size.X}})
+	return encode(map[string][]*loader.Array{"arrays": l.Arrays()})
 }
 
 // Begin starts the loader's next epoch, and gives a handle.

@@ -4,7 +4,6 @@ package loader
 
 import (
 	"context"
-	"image"
 	"runtime"
 	"sync"
 
@@ -66,8 +65,8 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	return l, nil
 }
 
-// OutputSize is that of every picture in a batch.
-func (l *Loader) OutputSize() image.Point { return l.plan.pipeline.Size }
+// Arrays are those of every batch.
+func (l *Loader) Arrays() []*Array { return l.plan.layout.arrays }
 
 func (l *Loader) wake() {
 	l.mu.Lock()

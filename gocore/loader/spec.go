@@ -43,7 +43,9 @@ type plan struct {
 	pipeline  *augment.Pipeline
 	writer    *pixel.Writer
 	codec     codec.Options
-	layout    layout
+	layout    *layout
+	images    *Array
+	labels    *Array // nil where there are none
 	available int64 // samples that are not excluded
 	batches   int64 // of an epoch
 }
@@ -83,21 +85,16 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if p.writer, err = pixel.NewWriter(spec.Channels, dtype, format, p.pipeline.Values); err != nil {
 		return nil, configError(err.Error())
 	}
-	label := 0
-	switch {
-	case spec.OneHot != nil:
-		label = spec.OneHot.bytes()
+	if spec.OneHot != nil {
 		if err := spec.OneHot.check(list); err != nil {
 			return nil, err
 		}
-	case list.HasLabels():
-		label = 8
 	}
 	size := p.pipeline.Size
 	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
 		return nil, configError(fmt.Sprintf("ops: the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, spec.MaxPixels))
 	}
-	if p.layout, err = newLayout(spec.BatchSize, p.writer.Bytes(size.X, size.Y), label); err != nil {
+	if err := p.arrange(list); err != nil {
 		return nil, configError(fmt.Sprintf("batch_size=%d: %v", spec.BatchSize, err))
 	}
 	if spec.OnError != "raise" && spec.OnError != "skip" && spec.OnError != "replace" {
@@ -115,6 +112,26 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		p.batches = p.available / batch
 	}
 	return p, nil
+}
+
+// arrange says which arrays a batch has.
+func (p *plan) arrange(list *source.List) (err error) {
+	p.layout = newLayout(p.BatchSize)
+	size := p.pipeline.Size
+	shape := []int{size.Y, size.X, p.Channels}
+	if p.DataFormat == "channels_first" {
+		shape = []int{p.Channels, size.Y, size.X}
+	}
+	if p.images, err = p.layout.add("images", p.DType, shape...); err != nil {
+		return err
+	}
+	switch {
+	case p.OneHot != nil:
+		p.labels, err = p.layout.add("labels", "float32", p.OneHot.Classes)
+	case list.HasLabels():
+		p.labels, err = p.layout.add("labels", "int64")
+	}
+	return err
 }
 
 func (p *plan) skips() bool    { return p.OnError == "skip" }

@@ -87,10 +87,12 @@ func (w *worker) fill(j job, index int64) (err error) {
 	}
 	counters.decode.Add(lap())
 
-	if err := plan.Write(j.batch.slab.image(j.slot), picture, p.writer, &w.augment); err != nil {
+	if err := plan.Write(j.batch.slab.row(p.images, j.slot), picture, p.writer, &w.augment); err != nil {
 		return err
 	}
-	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(index)), p.OneHot)
+	if p.labels != nil {
+		writeLabel(j.batch.slab.row(p.labels, j.slot), w.loader.list.Label(int(index)), p.OneHot)
+	}
 	counters.augment.Add(lap())
 	counters.images.Add(1)
 	return nil

@@ -7,29 +7,20 @@ import os
 import secrets
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _exit, _native
-from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
+from tfgoloader import _check, _cpus, _elements, _exit, _native
+from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
 from tfgoloader.ops import OneHot, Op
 from tfgoloader.sources import Source
 
 if TYPE_CHECKING:
     import tensorflow as tf
-
-
-@dataclass(frozen=True)
-class ArraySpec:
-    """Shape and dtype of an array; None in the shape stands for a size that differs between batches."""
-
-    shape: tuple[int | None, ...]
-    dtype: np.dtype[Any]
 
 
 class ImageLoader:
@@ -109,11 +100,8 @@ class ImageLoader:
         if labels is not None and not source.has_labels:
             _check.fail("labels", labels, "None, since the source has no labels")
         self._source = source
-        self._labels = labels
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
-        self._dtype = np.dtype(_check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")))
-        self._data_format = _check.choice("data_format", data_format, ("channels_last", "channels_first"))
         channels = _check.integer("channels", channels, 1, 4)
         if channels == 2:
             _check.fail("channels", channels, "1, 3 or 4")
@@ -131,8 +119,8 @@ class ImageLoader:
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
             "drop_remainder": self._drop_remainder,
-            "dtype": self._dtype.name,
-            "data_format": self._data_format,
+            "dtype": _check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")),
+            "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
             "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
             "num_workers": self.num_workers,
             "prefetch": _check.integer("prefetch", prefetch, 0, 2**31 - 1),
@@ -146,9 +134,7 @@ class ImageLoader:
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
         self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
-        height, width = json.loads(call(_native.pybind_DescribeLoader, self._handle.number))["output_size"]
-        last = self._data_format == "channels_last"
-        self._shape = (height, width, channels) if last else (channels, height, width)
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
@@ -167,23 +153,12 @@ class ImageLoader:
         return self._source.class_names
 
     @property
-    def element_spec(self) -> ArraySpec | tuple[ArraySpec, ArraySpec]:
-        """Shape and dtype of the images, or of images and labels, of a batch."""
+    def element_spec(self) -> Any:
+        """A batch with an `ArraySpec` in place of every array."""
         exact = self._on_error != "skip" and self.num_samples % self._batch_size == 0
         whole = self._drop_remainder or exact
         batch = self._batch_size if whole else None
-        images = ArraySpec((batch, *self._shape), self._dtype)
-        if not self._source.has_labels:
-            return images
-        return images, ArraySpec((batch, *self._label_shape), self._label_dtype)
-
-    @property
-    def _label_shape(self) -> tuple[int, ...]:
-        return (self._labels.num_classes,) if self._labels else ()
-
-    @property
-    def _label_dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self._labels else np.int64)
+        return _elements.map_arrays(lambda place: place.spec(batch), self._element)
 
     def __len__(self) -> int:
         """Return the number of batches in an epoch; the most there can be with on_error="skip"."""
@@ -248,14 +223,7 @@ class ImageLoader:
 
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
-        header = slab.header
-        images = slab.array(_HEADER_SIZE, (header.samples, *self._shape), self._dtype)
-        if not self._source.has_labels:
-            return images
-        return images, slab.array(header.labels, (header.samples, *self._label_shape), self._label_dtype)
-
-
-_HEADER_SIZE = Header.reserved.offset + Header.reserved.size
+        return _elements.map_arrays(lambda place: place.array(slab), self._element)
 
 
 class _Epoch:
