@@ -82,6 +82,7 @@ class Library:
 
 LOADER = {
     "ops": [{"op": "CenterCrop", "height": SIZE, "width": SIZE}, {"op": "Rescaling", "scale": 2.0, "offset": 1.0}],
+    "batch_ops": [],
     "one_hot": None,
     "batch_size": 4,
     "shuffle": False,

@@ -9,6 +9,7 @@ import (
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
 	"tfgoloader/gocore/jpeg"
+	"tfgoloader/gocore/mix"
 	"tfgoloader/gocore/pixel"
 	"tfgoloader/gocore/source"
 )
@@ -17,6 +18,7 @@ import (
 // what is checked here again is what memory safety and termination rest on.
 type Spec struct {
 	Ops           []json.RawMessage `json:"ops"`
+	BatchOps      []json.RawMessage `json:"batch_ops"`
 	OneHot        *OneHot           `json:"one_hot"`
 	BatchSize     int               `json:"batch_size"`
 	Shuffle       bool              `json:"shuffle"`
@@ -42,12 +44,14 @@ type plan struct {
 	Spec
 	pipeline  *augment.Pipeline
 	writer    *pixel.Writer
+	mixtures  []mix.Operation
+	pictures  mix.Pictures
 	codec     codec.Options
 	layout    *layout
 	images    *Array
 	labels    *Array // nil where there are none
-	available int64 // samples that are not excluded
-	batches   int64 // of an epoch
+	available int64  // samples that are not excluded
+	batches   int64  // of an epoch
 }
 
 func newPlan(spec Spec, list *source.List) (*plan, error) {
@@ -93,6 +97,9 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	size := p.pipeline.Size
 	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
 		return nil, configError(fmt.Sprintf("ops: the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, spec.MaxPixels))
+	}
+	if err := p.parseBatchOps(dtype, format); err != nil {
+		return nil, err
 	}
 	if err := p.arrange(list); err != nil {
 		return nil, configError(fmt.Sprintf("batch_size=%d: %v", spec.BatchSize, err))

@@ -8,6 +8,7 @@ import (
 
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
+	"tfgoloader/gocore/mix"
 	"tfgoloader/gocore/sample"
 )
 
@@ -18,6 +19,7 @@ type worker struct {
 	file    []byte // used again for every file
 	draw    sample.Draw
 	augment augment.Work
+	mixer   mix.Mixer
 }
 
 func (w *worker) run() error {
@@ -27,7 +29,11 @@ func (w *worker) run() error {
 		if !ok {
 			return nil
 		}
-		job.epoch.finish(job, w.work(job))
+		if job.mix {
+			job.epoch.mixed(job.batch, w.mix(job))
+		} else {
+			job.epoch.finish(job, w.work(job))
+		}
 		runtime.Gosched() // or Go's monitor would wake up thousands of times a second to see why there was no pause
 	}
 }
@@ -47,18 +53,19 @@ func (w *worker) work(j job) result {
 		if !p.replaces() || fatal(err) || attempt == substitutes {
 			return r
 		}
-		// Operations have the numbers from 0 on; those below are free.
-		chosen = p.substitute(w.draw.Reset(p.Seed, j.epoch.number, j.index, -1-attempt))
+		chosen = p.substitute(w.draw.Reset(p.Seed, j.epoch.number, j.index, substitution-attempt))
+	}
+}
+
+// recovered makes an error of a panic: a defect that one picture meets must not end the process.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: %v\n%s", ErrPanic, r, debug.Stack())
 	}
 }
 
 func (w *worker) fill(j job, index int64) (err error) {
-	// A defect that one picture meets must not end the process.
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v\n%s", ErrPanic, r, debug.Stack())
-		}
-	}()
+	defer recovered(&err)
 	p, counters := w.loader.plan, &w.loader.counters
 	clock := time.Now()
 	lap := func() int64 {

@@ -57,6 +57,18 @@ def number(field: str, value: Any, allowed: str = "a finite number") -> float:
     return result
 
 
+def interval(field: str, value: Any, least: float, most: float) -> tuple[float, float]:
+    """Return the ends of an interval within bounds; one number stands for the interval from `least`."""
+    allowed = f"a number from {least} to {most}, or two of them"
+    ends = tuple(value) if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else (least, value)
+    if len(ends) != 2:
+        fail(field, value, allowed)
+    low, high = (number(field, end, allowed) for end in ends)
+    if not least <= low <= high <= most:
+        fail(field, value, f"{allowed} in ascending order")
+    return low, high
+
+
 def boolean(field: str, value: Any) -> bool:
     """Return True or False, and take nothing else for them."""
     if not isinstance(value, bool):

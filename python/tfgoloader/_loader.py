@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tfgoloader import _check, _cpus, _elements, _exit, _native
 from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
-from tfgoloader.ops import OneHot, Op
+from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class ImageLoader:
 
     Args:
         source: where samples come from, see `tfgoloader.sources`.
-        ops: what happens to each picture, in order, see `tfgoloader.ops`; it must fix the size.
+        ops: what happens to each picture, in order, see `tfgoloader.ops`; it must fix the size. MixUp and CutMix, which
+            mix pictures and labels of a batch, come last and need OneHot labels.
         labels: `ops.OneHot(n)` for float32 rows; None for the source's labels as int64.
         batch_size: samples in a batch, at least 1.
         shuffle: whether the order is a random one, anew each epoch; every sample comes exactly once.
@@ -71,7 +72,7 @@ class ImageLoader:
     def __init__(
         self,
         source: Source,
-        ops: Sequence[Op] = (),
+        ops: Sequence[Op | BatchOp] = (),
         *,
         labels: OneHot | None = None,
         batch_size: int = 32,
@@ -94,11 +95,13 @@ class ImageLoader:
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
-        operations = _check.items("ops", ops, "a list of operations from tfgoloader.ops", Op)
+        operations, batch_operations = _operations(ops)
         if labels is not None and not isinstance(labels, OneHot):
             _check.fail("labels", labels, "None or ops.OneHot(num_classes)")
         if labels is not None and not source.has_labels:
             _check.fail("labels", labels, "None, since the source has no labels")
+        if batch_operations and labels is None:
+            _check.fail("labels", labels, f"ops.OneHot(num_classes), whose rows {batch_operations[0]} mixes")
         self._source = source
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
@@ -114,6 +117,7 @@ class ImageLoader:
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
         spec = {
             "ops": [op._spec() for op in operations],
+            "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
             "batch_size": self._batch_size,
             "shuffle": _check.boolean("shuffle", shuffle),
@@ -263,6 +267,15 @@ class _Epoch:
             if address != PENDING:
                 return self._loader._batch(address)
         raise StopIteration
+
+
+def _operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
+    items = _check.items("ops", ops, "a list of operations from tfgoloader.ops", (Op, BatchOp))
+    single = [op for op in items if isinstance(op, Op)]
+    whole = [op for op in items if isinstance(op, BatchOp)]
+    if items != (*single, *whole):
+        _check.fail("ops", list(items), f"{whole[0]}, which is for whole batches, after the operations on pictures")
+    return single, whole
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -1,7 +1,7 @@
 """What happens to a picture, and to its label. Names and arguments are those of the Keras layers.
 
 Operations are values: they draw nothing themselves. The core draws for each sample from (seed, epoch, index),
-before it decodes the picture.
+before it decodes the picture; operations on batches draw from (seed, epoch, batch).
 """
 
 from tfgoloader.ops._colour import (
@@ -23,14 +23,18 @@ from tfgoloader.ops._colour import (
 )
 from tfgoloader.ops._geometry import CenterCrop, RandomCrop, RandomFlip
 from tfgoloader.ops._labels import OneHot
-from tfgoloader.ops._op import Op
+from tfgoloader.ops._mixing import CutMix, MixUp
+from tfgoloader.ops._op import BatchOp, Op
 from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, Resizing
 from tfgoloader.ops._values import Normalization, Rescaling
 
 __all__ = [
     "AutoContrast",
+    "BatchOp",
     "CenterCrop",
+    "CutMix",
     "Equalization",
+    "MixUp",
     "Normalization",
     "OneHot",
     "Op",
