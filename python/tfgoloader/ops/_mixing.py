@@ -40,8 +40,8 @@ class CutMix(BatchOp):
 
     A random permutation of the batch says which one. The rectangle has the picture's aspect ratio, lies anywhere in
     it, and leaves a share w of its area, of the law Beta(a, a), one for each sample; a is drawn from the factor's
-    range, once for a batch. The label is w * x + (1 - w) * y, with the w that the whole pixels of the rectangle leave. See
-    https://arxiv.org/abs/1905.04899.
+    range, once for a batch. The label is w * x + (1 - w) * y, with the w that the whole pixels of the rectangle leave.
+    See https://arxiv.org/abs/1905.04899.
 
     Args:
         factor: the ends of the range of a, from 0 to 1; one number f stands for the range from 0 to f.
