@@ -150,6 +150,8 @@ def test_an_epoch(library, flat):
     assert json.loads(library.text("pybind_DescribeSource", source)) == {
         "count": 10,
         "has_labels": True,
+        "has_masks": False,
+        "has_boxes": False,
         "class_names": [],
         "empty_classes": [],
     }

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"tfgoloader/gocore/codec"
 	"tfgoloader/gocore/source"
 )
 
@@ -44,15 +43,13 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	workers := make([]*worker, spec.Workers)
 	for i := range workers {
-		decoder, err := codec.NewDecoder(p.codec)
-		if err != nil {
+		if workers[i], err = newWorker(l); err != nil {
 			for _, w := range workers[:i] {
-				w.decoder.Close()
+				w.close()
 			}
 			l.cancel()
 			return nil, err
 		}
-		workers[i] = &worker{loader: l, decoder: decoder}
 	}
 	// With a turn to spare for the user's calls, Go's monitor leaves a worker its turn while it is in C.
 	if turns := spec.Workers + 1; runtime.GOMAXPROCS(0) < turns {

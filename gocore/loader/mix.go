@@ -6,11 +6,12 @@ import (
 
 	"tfgoloader/gocore/mix"
 	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/source"
 )
 
-func (p *plan) parseBatchOps(dtype pixel.DType, layout pixel.Layout) error {
-	if len(p.BatchOps) > 0 && p.OneHot == nil {
-		return configError("operations on batches mix labels, which needs OneHot")
+func (p *plan) parseBatchOps(list *source.List, dtype pixel.DType, layout pixel.Layout) error {
+	if len(p.BatchOps) > 0 && (p.OneHot == nil || list.HasMasks() || list.HasBoxes()) {
+		return configError("operations on batches mix labels by OneHot, not masks or boxes")
 	}
 	p.pictures = mix.Pictures{
 		DType: dtype, Size: p.pipeline.Size, Channels: p.Channels, Planar: layout == pixel.ChannelsFirst,

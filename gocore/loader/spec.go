@@ -49,9 +49,11 @@ type plan struct {
 	codec     codec.Options
 	layout    *layout
 	images    *Array
-	labels    *Array // nil where there are none
-	available int64  // samples that are not excluded
-	batches   int64  // of an epoch
+	labels    *Array // nil where there are none, as are masks
+	masks     *Array
+	indices   *pixel.Writer // writes masks
+	available int64         // samples that are not excluded
+	batches   int64         // of an epoch
 }
 
 func newPlan(spec Spec, list *source.List) (*plan, error) {
@@ -98,7 +100,10 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
 		return nil, configError(fmt.Sprintf("ops: the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, spec.MaxPixels))
 	}
-	if err := p.parseBatchOps(dtype, format); err != nil {
+	if p.indices, err = pixel.NewWriter(1, pixel.Uint8, format, nil); err != nil {
+		return nil, configError(err.Error())
+	}
+	if err := p.parseBatchOps(list, dtype, format); err != nil {
 		return nil, err
 	}
 	if err := p.arrange(list); err != nil {
@@ -124,12 +129,7 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 // arrange says which arrays a batch has.
 func (p *plan) arrange(list *source.List) (err error) {
 	p.layout = newLayout(p.BatchSize)
-	size := p.pipeline.Size
-	shape := []int{size.Y, size.X, p.Channels}
-	if p.DataFormat == "channels_first" {
-		shape = []int{p.Channels, size.Y, size.X}
-	}
-	if p.images, err = p.layout.add("images", p.DType, shape...); err != nil {
+	if p.images, err = p.layout.add("images", p.DType, p.shape(p.Channels)...); err != nil {
 		return err
 	}
 	switch {
@@ -138,7 +138,22 @@ func (p *plan) arrange(list *source.List) (err error) {
 	case list.HasLabels():
 		p.labels, err = p.layout.add("labels", "int64")
 	}
+	if err != nil {
+		return err
+	}
+	if list.HasMasks() {
+		p.masks, err = p.layout.add("segmentation_masks", "uint8", p.shape(1)...)
+	}
 	return err
+}
+
+// shape is that of a picture of so many channels.
+func (p *plan) shape(channels int) []int {
+	size := p.pipeline.Size
+	if p.DataFormat == "channels_first" {
+		return []int{channels, size.Y, size.X}
+	}
+	return []int{size.Y, size.X, channels}
 }
 
 func (p *plan) skips() bool    { return p.OnError == "skip" }

@@ -2,8 +2,10 @@ package loader
 
 import (
 	"fmt"
+	"image"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"tfgoloader/gocore/augment"
@@ -16,14 +18,38 @@ import (
 type worker struct {
 	loader  *Loader
 	decoder *codec.Decoder
+	masks   *codec.Decoder // nil where there are none
 	file    []byte // used again for every file
 	draw    sample.Draw
 	augment augment.Work
 	mixer   mix.Mixer
+	clock   time.Time
+}
+
+func newWorker(l *Loader) (*worker, error) {
+	decoder, err := codec.NewDecoder(l.plan.codec)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{loader: l, decoder: decoder}
+	if l.plan.masks != nil {
+		if w.masks, err = codec.NewDecoder(masksOf(l.plan.codec)); err != nil {
+			decoder.Close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *worker) close() {
+	w.decoder.Close()
+	if w.masks != nil {
+		w.masks.Close()
+	}
 }
 
 func (w *worker) run() error {
-	defer w.decoder.Close()
+	defer w.close()
 	for {
 		job, ok := w.loader.take()
 		if !ok {
@@ -64,23 +90,29 @@ func recovered(err *error) {
 	}
 }
 
-func (w *worker) fill(j job, index int64) (err error) {
-	defer recovered(&err)
-	p, counters := w.loader.plan, &w.loader.counters
-	clock := time.Now()
-	lap := func() int64 {
-		now := time.Now()
-		passed := now.Sub(clock)
-		clock = now
-		return int64(passed)
-	}
-	if w.file, err = readFile(w.loader.list.Path(int(index)), w.file, p.fileLimit()); err != nil {
-		return err
+// lap adds the time since the last one to a counter.
+func (w *worker) lap(counter *atomic.Int64) {
+	now := time.Now()
+	counter.Add(int64(now.Sub(w.clock)))
+	w.clock = now
+}
+
+// open reads a file and its picture's header.
+func (w *worker) open(decoder *codec.Decoder, path string) (size image.Point, err error) {
+	counters := &w.loader.counters
+	if w.file, err = readFile(path, w.file, w.loader.plan.fileLimit()); err != nil {
+		return size, err
 	}
 	counters.bytes.Add(int64(len(w.file)))
-	counters.read.Add(lap())
+	w.lap(&counters.read)
+	return decoder.Open(w.file)
+}
 
-	size, err := w.decoder.Open(w.file)
+func (w *worker) fill(j job, index int64) (err error) {
+	defer recovered(&err)
+	p, counters, list, slab := w.loader.plan, &w.loader.counters, w.loader.list, j.batch.slab
+	w.clock = time.Now()
+	size, err := w.open(w.decoder, list.Path(int(index)))
 	if err != nil {
 		return err
 	}
@@ -92,15 +124,19 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
-	counters.decode.Add(lap())
-
-	if err := plan.Write(j.batch.slab.row(p.images, j.slot), picture, p.writer, &w.augment); err != nil {
+	w.lap(&counters.decode)
+	if err := plan.Write(slab.row(p.images, j.slot), picture, p.writer, &w.augment); err != nil {
 		return err
 	}
 	if p.labels != nil {
-		writeLabel(j.batch.slab.row(p.labels, j.slot), w.loader.list.Label(int(index)), p.OneHot)
+		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
 	}
-	counters.augment.Add(lap())
+	w.lap(&counters.augment)
+	if p.masks != nil {
+		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, plan.Mask()); err != nil {
+			return err
+		}
+	}
 	counters.images.Add(1)
 	return nil
 }

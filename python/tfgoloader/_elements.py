@@ -44,9 +44,14 @@ def element(description: str) -> Any:
         for about in json.loads(description)["arrays"]
     }
     images = places["images"]
-    if "labels" not in places:
-        return images
-    return images, places["labels"]
+    targets = {name: places[name] for name in ("labels", "segmentation_masks") if name in places}
+    match len(targets):
+        case 0:
+            return images
+        case 1:
+            return images, *targets.values()
+        case _:
+            return images, targets
 
 
 def map_arrays(function: Callable[[Any], Any], part: Any) -> Any:

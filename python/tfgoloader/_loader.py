@@ -65,6 +65,11 @@ class ImageLoader:
         ConfigError: an argument is wrong, or a label is outside OneHot's classes.
         ForkError: in a forked child of a process that had imported the package.
 
+    An element is the images alone, or the tuple of images and targets. Targets are the labels, the masks or the boxes
+    where the source has one of them, and a dict of those it has by Keras' names: labels, segmentation_masks,
+    bounding_boxes. The labels are int64 of shape (batch,) or float32 rows; the masks uint8 class indices of shape
+    (batch, height, width, 1), or (batch, 1, height, width) with "channels_first".
+
     Iteration raises DecodeError or SourceError in place of the batch that would hold the sample, and goes on with
     the next batch if it is asked to.
     """
@@ -102,6 +107,8 @@ class ImageLoader:
             _check.fail("labels", labels, "None, since the source has no labels")
         if batch_operations and labels is None:
             _check.fail("labels", labels, f"ops.OneHot(num_classes), whose rows {batch_operations[0]} mixes")
+        if batch_operations and (source.has_masks or source.has_boxes):
+            _check.fail("ops", list(ops), f"none of {batch_operations[0]} with masks or boxes, which it does not mix")
         self._source = source
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
@@ -170,7 +177,7 @@ class ImageLoader:
         return full + (rest > 0 and not self._drop_remainder)
 
     def __iter__(self) -> Iterator[Any]:
-        """Start the next epoch: an iterator of (images, labels), or of images where there are no labels."""
+        """Start the next epoch: an iterator of its batches, as the class describes them."""
         return _Epoch(self)
 
     def as_dataset(self) -> tf.data.Dataset:

@@ -30,7 +30,7 @@ class Source:
 
     Attributes:
         class_names: names of the classes in the order of their labels, or None.
-        has_labels: whether the samples have labels.
+        has_labels, has_masks, has_boxes: whether the samples have them.
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -38,6 +38,8 @@ class Source:
         about = json.loads(call(_native.pybind_DescribeSource, self._handle.number))
         self._count: int = about["count"]
         self.has_labels: bool = about["has_labels"]
+        self.has_masks: bool = about["has_masks"]
+        self.has_boxes: bool = about["has_boxes"]
         self.class_names: list[str] | None = [to_text(name) for name in about["class_names"]] or None
         for name in about["empty_classes"]:
             warnings.warn(f"class {to_text(name)!r} has no pictures; its label stays free", stacklevel=3)
@@ -114,17 +116,27 @@ class ListFile(Source):
 
 
 class Paths(Source):
-    """Samples are given as paths, perhaps with a label each.
+    """Samples are given as paths, perhaps with a label, a mask and boxes each.
+
+    A mask is a PNG, GIF or BMP file of the picture's size, gray or with a palette, of at most 8 bits; the numbers that
+    it holds, a palette's indices or the gray values as they are stored, are class indices. A loader turns and crops
+    it as its picture, and hands out the nearest pixel's index, never one in between.
 
     Args:
         paths: the files, in order.
         labels: as many integers, kept as they are; None for pictures without labels.
+        masks: as many paths of masks; None for pictures without masks.
 
     Raises:
-        ConfigError: there are no paths, or not as many labels as paths, or a label is not an integer.
+        ConfigError: there are no paths, or not as many labels or masks as paths, or a label is not an integer.
     """
 
-    def __init__(self, paths: Sequence[_PathLike], labels: Sequence[int] | npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[_PathLike],
+        labels: Sequence[int] | npt.ArrayLike | None = None,
+        masks: Sequence[_PathLike] | None = None,
+    ) -> None:
         found = _check.items("paths", paths, "a list of at least one path", (str, bytes, os.PathLike))
         if not found:
             _check.fail("paths", paths, "a list of at least one path")
@@ -139,4 +151,18 @@ class Paths(Source):
             if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max):
                 _check.fail("labels", f"dtype {array.dtype}", "integers that int64 holds")
             numbers = array.tolist()
-        super().__init__({"kind": "paths", "paths": [from_text(path) for path in found], "labels": numbers})
+        super().__init__(
+            {
+                "kind": "paths",
+                "paths": [from_text(path) for path in found],
+                "labels": numbers,
+                "masks": None if masks is None else _masks(masks, len(found)),
+            }
+        )
+
+
+def _masks(masks: Sequence[_PathLike], count: int) -> list[str]:
+    found = _check.items("masks", masks, "None or a list of paths", (str, bytes, os.PathLike))
+    if len(found) != count:
+        _check.fail("masks", f"{len(found)} paths", f"one mask for each of the {count} paths")
+    return [from_text(path) for path in found]
