@@ -84,6 +84,7 @@ LOADER = {
     "ops": [{"op": "CenterCrop", "height": SIZE, "width": SIZE}, {"op": "Rescaling", "scale": 2.0, "offset": 1.0}],
     "batch_ops": [],
     "one_hot": None,
+    "boxes": None,
     "batch_size": 4,
     "shuffle": False,
     "seed": 2**64 - 1,
@@ -199,6 +200,25 @@ def test_rows_of_floats_as_labels(library, flat):
     assert (where["dtype"], where["shape"]) == ("float32", [4])
     labels = array(address, where["offset"], (3, 4), np.float32)
     np.testing.assert_array_equal(labels, np.eye(4)[[2, 0, 1]])
+    library.tgl_slab_release(address)
+
+
+def test_the_boxes_of_the_page(library, flat):
+    spec = re.search(r'^({"kind": "paths".*?}})$', PAGE, re.DOTALL | re.MULTILINE)[1]
+    source = library.open_source(**{**json.loads(spec), "paths": [*map(str, flat[:2])], "masks": None})
+    loader = library.open_loader(source, boxes={"format": "xyxy", "most": 3, "min_visible": 0.0})
+    where = arrays(library, loader)
+    address = library.next_batch(library.pybind_Begin(loader))
+    values = {
+        name: array(address, about["offset"], (2, *about["shape"]), about["dtype"]).tolist()
+        for name, about in where.items()
+        if name.startswith("box")
+    }
+    assert values == {
+        "boxes": [[[0, 0, 8, 8], [0] * 4, [0] * 4], [[0] * 4] * 3],
+        "box_labels": [[5, -1, -1], [-1] * 3],
+        "box_counts": [1, 0],
+    }
     library.tgl_slab_release(address)
 
 

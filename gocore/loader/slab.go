@@ -4,7 +4,6 @@ package loader
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -35,23 +34,22 @@ func newLayout(samples int) *layout { return &layout{samples: samples, size: C.s
 // add gives an array its place.
 func (l *layout) add(name, dtype string, shape ...int) (*Array, error) {
 	const most = 1 << 46 // bytes; far above any memory, far below an overflow
+	tooLarge := configError(fmt.Sprintf("a batch of batch_size=%d is too large for memory", l.samples))
 	row := itemBytes[dtype]
 	for _, length := range shape {
 		if length > most/max(1, row) {
-			return nil, errTooLarge
+			return nil, tooLarge
 		}
 		row *= length
 	}
 	if row > (most-l.size)/l.samples {
-		return nil, errTooLarge
+		return nil, tooLarge
 	}
 	array := &Array{Name: name, DType: dtype, Shape: append([]int{}, shape...), Offset: l.size, row: row}
 	l.arrays = append(l.arrays, array)
 	l.size = (l.size + l.samples*row + alignment - 1) / alignment * alignment
 	return array, nil
 }
-
-var errTooLarge = errors.New("a batch is too large for memory")
 
 // slab is one batch's memory, shared with whoever holds a reference.
 type slab struct {

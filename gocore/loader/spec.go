@@ -20,6 +20,7 @@ type Spec struct {
 	Ops           []json.RawMessage `json:"ops"`
 	BatchOps      []json.RawMessage `json:"batch_ops"`
 	OneHot        *OneHot           `json:"one_hot"`
+	Boxes         *Boxes            `json:"boxes"`
 	BatchSize     int               `json:"batch_size"`
 	Shuffle       bool              `json:"shuffle"`
 	Seed          uint64            `json:"seed"`
@@ -51,6 +52,7 @@ type plan struct {
 	images    *Array
 	labels    *Array // nil where there are none, as are masks
 	masks     *Array
+	boxes     *boxArrays
 	indices   *pixel.Writer // writes masks
 	available int64         // samples that are not excluded
 	batches   int64         // of an epoch
@@ -106,8 +108,11 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if err := p.parseBatchOps(list, dtype, format); err != nil {
 		return nil, err
 	}
+	if spec.Boxes != nil && !list.HasBoxes() {
+		return nil, configError("boxes: the source has none")
+	}
 	if err := p.arrange(list); err != nil {
-		return nil, configError(fmt.Sprintf("batch_size=%d: %v", spec.BatchSize, err))
+		return nil, err
 	}
 	if spec.OnError != "raise" && spec.OnError != "skip" && spec.OnError != "replace" {
 		return nil, configError(fmt.Sprintf("unknown on_error %q", spec.OnError))
@@ -142,7 +147,12 @@ func (p *plan) arrange(list *source.List) (err error) {
 		return err
 	}
 	if list.HasMasks() {
-		p.masks, err = p.layout.add("segmentation_masks", "uint8", p.shape(1)...)
+		if p.masks, err = p.layout.add("segmentation_masks", "uint8", p.shape(1)...); err != nil {
+			return err
+		}
+	}
+	if p.Boxes != nil {
+		p.boxes, err = p.Boxes.parse(list, p.layout)
 	}
 	return err
 }

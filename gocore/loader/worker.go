@@ -19,7 +19,7 @@ type worker struct {
 	loader  *Loader
 	decoder *codec.Decoder
 	masks   *codec.Decoder // nil where there are none
-	file    []byte // used again for every file
+	file    []byte         // used again for every file
 	draw    sample.Draw
 	augment augment.Work
 	mixer   mix.Mixer
@@ -130,6 +130,10 @@ func (w *worker) fill(j job, index int64) (err error) {
 	}
 	if p.labels != nil {
 		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
+	}
+	if p.boxes != nil {
+		boxes, labels := list.Boxes(int(index))
+		p.boxes.write(slab, j.slot, boxes, labels, &plan, size, p.pipeline.Size)
 	}
 	w.lap(&counters.augment)
 	if p.masks != nil {

@@ -44,7 +44,10 @@ def element(description: str) -> Any:
         for about in json.loads(description)["arrays"]
     }
     images = places["images"]
-    targets = {name: places[name] for name in ("labels", "segmentation_masks") if name in places}
+    targets: dict[str, Any] = {name: places[name] for name in ("labels", "segmentation_masks") if name in places}
+    if "boxes" in places:
+        parts = {"boxes": "boxes", "labels": "box_labels", "count": "box_counts"}
+        targets["bounding_boxes"] = {part: places[name] for part, name in parts.items()}
     match len(targets):
         case 0:
             return images

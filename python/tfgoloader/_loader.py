@@ -60,15 +60,26 @@ class ImageLoader:
         truncated: "raise", or "accept" what is there of a JPEG cut short. Up to the cut the pixels are those of
             tf.io.decode_jpeg(try_recover_truncated=True); below it they are gray, as libjpeg fills them.
         max_pixels: largest width times height; a larger picture is a DecodeError, before memory is taken for it.
+        box_format: what the four numbers of a box are, in the source and in batches: "xyxy", its left, upper, right and
+            lower edge in pixels; "rel_xyxy", these as shares of the picture's width and height; "xywh", left and upper
+            edge, width and height in pixels (keras.utils.bounding_boxes). Edges lie between pixels: 0 and the width
+            are the picture's own.
+        max_boxes: places for one picture's boxes, at least 1; those beyond are left out. None for as many as the
+            source's picture with the most boxes has.
+        min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
+            that show less, or nothing, are left out.
 
     Raises:
-        ConfigError: an argument is wrong, or a label is outside OneHot's classes.
+        ConfigError: an argument is wrong, a label is outside OneHot's classes, or a box is not finite or ends before
+            it starts.
         ForkError: in a forked child of a process that had imported the package.
 
     An element is the images alone, or the tuple of images and targets. Targets are the labels, the masks or the boxes
     where the source has one of them, and a dict of those it has by Keras' names: labels, segmentation_masks,
     bounding_boxes. The labels are int64 of shape (batch,) or float32 rows; the masks uint8 class indices of shape
-    (batch, height, width, 1), or (batch, 1, height, width) with "channels_first".
+    (batch, height, width, 1), or (batch, 1, height, width) with "channels_first". The boxes are a dict of boxes,
+    float32 of shape (batch, max_boxes, 4), labels, int64 of shape (batch, max_boxes), and count, int32 of shape
+    (batch,), how many of them there are; the places behind hold boxes of 0 and the label -1.
 
     Iteration raises DecodeError or SourceError in place of the batch that would hold the sample, and goes on with
     the next batch if it is asked to.
@@ -97,6 +108,9 @@ class ImageLoader:
         exclude: Collection[str] = (),
         truncated: str = "raise",
         max_pixels: int = 178_956_970,
+        box_format: str = "xyxy",
+        max_boxes: int | None = None,
+        min_visible: float = 0.0,
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
@@ -126,6 +140,7 @@ class ImageLoader:
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
+            "boxes": _boxes(source, box_format, max_boxes, min_visible),
             "batch_size": self._batch_size,
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
@@ -314,6 +329,20 @@ def _background(colour: Sequence[int] | None, channels: int) -> list[int] | None
     if isinstance(colour, (str, bytes)) or len(colour) != 3:
         _check.fail("background", colour, "None or three integers from 0 to 255")
     return [_check.integer("background", value, 0, 255) for value in colour]
+
+
+def _boxes(source: Source, box_format: str, most: int | None, min_visible: float) -> dict[str, Any] | None:
+    if most is not None and not source.has_boxes:
+        _check.fail("max_boxes", most, "None, since the source has no boxes")
+    share = _check.number("min_visible", min_visible, "a share from 0 to 1")
+    if not 0 <= share <= 1:
+        _check.fail("min_visible", min_visible, "a share from 0 to 1")
+    about = {
+        "format": _check.choice("box_format", box_format, ("xyxy", "rel_xyxy", "xywh")),
+        "most": 0 if most is None else _check.integer("max_boxes", most, 1, 2**24),
+        "min_visible": share,
+    }
+    return about if source.has_boxes else None
 
 
 def _most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
