@@ -55,6 +55,8 @@ type sourceSpec struct {
 	ClassNames []string `json:"class_names"`
 	Paths      []string `json:"paths"`
 	Labels     []int64  `json:"labels"`
+	Masks      []string `json:"masks"`
+	Boxes      *boxes   `json:"boxes"`
 }
 
 // OpenSource lists the samples that a JSON object describes, and gives a handle.
@@ -71,7 +73,9 @@ func OpenSource(spec string) (handle int64, err error) {
 	case "list":
 		list, err = source.ListFile(fileName(s.Path), fileName(s.Root), fileName(s.Delimiter))
 	case "paths":
-		list, err = source.Paths(fileNames(s.Paths), s.Labels)
+		if list, err = source.Paths(fileNames(s.Paths), s.Labels); err == nil {
+			list, err = source.WithTargets(list, source.Targets{Masks: fileNames(s.Masks), Boxes: s.Boxes.unpack()})
+		}
 	default:
 		err = fmt.Errorf("%w: unknown source %q", loader.ErrConfig, s.Kind)
 	}
@@ -91,9 +95,11 @@ func DescribeSource(handle int64) (text string, err error) {
 	about := struct {
 		Count        int      `json:"count"`
 		HasLabels    bool     `json:"has_labels"`
+		HasMasks     bool     `json:"has_masks"`
+		HasBoxes     bool     `json:"has_boxes"`
 		ClassNames   []string `json:"class_names"`
 		EmptyClasses []string `json:"empty_classes"`
-	}{list.Len(), list.HasLabels(), texts(list.ClassNames()), texts(list.EmptyClasses())}
+	}{list.Len(), list.HasLabels(), list.HasMasks(), list.HasBoxes(), texts(list.ClassNames()), texts(list.EmptyClasses())}
 	return encode(about)
 }
 
@@ -135,15 +141,14 @@ func OpenLoader(sourceHandle int64, spec string) (handle int64, err error) {
 	return handles.add(l), nil
 }
 
-// DescribeLoader gives the height and width of the pictures that come out as a JSON object.
+// DescribeLoader gives the arrays of a batch, and where they lie in its slab, as a JSON object.
 func DescribeLoader(loaderHandle int64) (text string, err error) {
 	defer recovered(&err)
 	l, err := get[*loader.Loader](loaderHandle)
 	if err != nil {
 		return "", failure(err)
 	}
-	size := l.OutputSize()
-	return encode(map[string][2]int{"output_size": {size.Y, size.X}})
+	return encode(map[string][]*loader.Array{"arrays": l.Arrays()})
 }
 
 // Begin starts the loader's next epoch, and gives a handle.

@@ -82,7 +82,9 @@ class Library:
 
 LOADER = {
     "ops": [{"op": "CenterCrop", "height": SIZE, "width": SIZE}, {"op": "Rescaling", "scale": 2.0, "offset": 1.0}],
+    "batch_ops": [],
     "one_hot": None,
+    "boxes": None,
     "batch_size": 4,
     "shuffle": False,
     "seed": 2**64 - 1,
@@ -111,6 +113,11 @@ def library():
 @pytest.fixture(scope="module")
 def flat(tmp_path_factory):
     return flat_pictures(tmp_path_factory.mktemp("flat"), 10)
+
+
+def arrays(library, loader):
+    """Return what a loader says of the arrays of its slabs, by name."""
+    return {about["name"]: about for about in json.loads(library.text("pybind_DescribeLoader", loader))["arrays"]}
 
 
 def array(address, offset, shape, dtype):
@@ -144,13 +151,18 @@ def test_an_epoch(library, flat):
     assert json.loads(library.text("pybind_DescribeSource", source)) == {
         "count": 10,
         "has_labels": True,
+        "has_masks": False,
+        "has_boxes": False,
         "class_names": [],
         "empty_classes": [],
     }
     assert json.loads(library.text("pybind_ListSource", source, 8, 20)) == {"paths": paths[8:], "labels": [108, 109]}
     loader = library.open_loader(source)
     library.text("pybind_Close", source)
-    assert json.loads(library.text("pybind_DescribeLoader", loader)) == {"output_size": [SIZE, SIZE]}
+    where = arrays(library, loader)
+    assert where["images"] == {"name": "images", "dtype": "float32", "shape": [SIZE, SIZE, 3], "offset": 64}
+    labels_at = where["labels"].pop("offset")
+    assert where["labels"] == {"name": "labels", "dtype": "int64", "shape": []}
 
     for number in range(2):
         epoch = library.pybind_Begin(loader)
@@ -159,14 +171,14 @@ def test_an_epoch(library, flat):
             slab = Slab.from_address(address)
             assert (slab.epoch, slab.batch) == (number, len(taken))
             assert slab.samples == (4, 4, 2)[slab.batch]
-            assert slab.size % 64 == slab.labels % 64 == address % 64 == 0
+            assert slab.size % 64 == labels_at % 64 == address % 64 == 0
             images = array(address, 64, (slab.samples, SIZE, SIZE, 3), np.float32)
             first = slab.batch * 4
             gray = np.arange(first, first + slab.samples) * 2 + 1
             np.testing.assert_array_equal(images, np.broadcast_to(gray[:, None, None, None], images.shape))
-            labels = array(address, slab.labels, (slab.samples,), np.int64)
+            labels = array(address, labels_at, (slab.samples,), np.int64)
             assert labels.tolist() == list(range(100 + first, 100 + first + slab.samples))
-            assert slab.labels + labels.nbytes <= slab.size
+            assert labels_at + labels.nbytes <= slab.size
             taken.append(address)
         assert len(taken) == len(set(taken)) == 3
         assert library.pybind_Next(epoch) == 1
@@ -184,8 +196,29 @@ def test_rows_of_floats_as_labels(library, flat):
     source = library.open_source(kind="paths", paths=list(map(str, flat[:3])), labels=[2, 0, 1])
     loader = library.open_loader(source, one_hot={"classes": 4, "label_smoothing": 0.0})
     address = library.next_batch(library.pybind_Begin(loader))
-    labels = array(address, Slab.from_address(address).labels, (3, 4), np.float32)
+    where = arrays(library, loader)["labels"]
+    assert (where["dtype"], where["shape"]) == ("float32", [4])
+    labels = array(address, where["offset"], (3, 4), np.float32)
     np.testing.assert_array_equal(labels, np.eye(4)[[2, 0, 1]])
+    library.tgl_slab_release(address)
+
+
+def test_the_boxes_of_the_page(library, flat):
+    spec = re.search(r'^({"kind": "paths".*?}})$', PAGE, re.DOTALL | re.MULTILINE)[1]
+    source = library.open_source(**{**json.loads(spec), "paths": [*map(str, flat[:2])], "masks": None})
+    loader = library.open_loader(source, boxes={"format": "xyxy", "most": 3, "min_visible": 0.0})
+    where = arrays(library, loader)
+    address = library.next_batch(library.pybind_Begin(loader))
+    values = {
+        name: array(address, about["offset"], (2, *about["shape"]), about["dtype"]).tolist()
+        for name, about in where.items()
+        if name.startswith("box")
+    }
+    assert values == {
+        "boxes": [[[0, 0, 8, 8], [0] * 4, [0] * 4], [[0] * 4] * 3],
+        "box_labels": [[5, -1, -1], [-1] * 3],
+        "box_counts": [1, 0],
+    }
     library.tgl_slab_release(address)
 
 

@@ -36,14 +36,9 @@ func (a *AugMix) levels() bool { return true }
 // Apply draws the chains' weights, that of the picture, and then as many operations for each chain, or none in the place
 // of one.
 func (a *AugMix) Apply(plan *Plan, random *rand.Rand) error {
-	weights := make([]float64, a.Chains)
-	sum := 0.0
-	for i := range weights {
-		weights[i] = sample.Gamma(random, a.Alpha)
-		sum += weights[i]
-	}
+	weights := dirichlet(random, a.Chains, a.Alpha)
 	view := plan.last().View
-	m := &mixture{own: sample.Beta(random, a.Alpha, a.Alpha)}
+	m := &mixture{own: sample.Beta(random, a.Alpha)}
 	for _, weight := range weights {
 		// A chain begins with what is seen, and ends in the picture's own frame.
 		inner := whole(view.Window.Size())
@@ -59,10 +54,27 @@ func (a *AugMix) Apply(plan *Plan, random *rand.Rand) error {
 		last.FlipX, last.FlipY = last.FlipX != view.FlipX, last.FlipY != view.FlipY
 		inner.narrow()
 		m.chains = append(m.chains, inner)
-		m.weights = append(m.weights, float32((1-m.own)*weight/sum))
+		m.weights = append(m.weights, float32((1-m.own)*weight))
 	}
 	plan.last().add(m)
 	return nil
+}
+
+// dirichlet draws numbers whose sum is 1: the shares of as many numbers of the law Gamma(alpha).
+func dirichlet(random *rand.Rand, count int, alpha float64) []float64 {
+	shares := make([]float64, count)
+	for i := range shares {
+		shares[i] = sample.LogGamma(random, alpha)
+	}
+	largest, sum := slices.Max(shares), 0.0
+	for i := range shares {
+		shares[i] = sample.Decay(largest - shares[i])
+		sum += shares[i]
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	return shares
 }
 
 // mixture is AugMix, drawn.

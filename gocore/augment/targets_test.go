@@ -88,7 +88,7 @@ func TestBoxesFollowTheirPixels(t *testing.T) {
 	seen, cut := 0, 0
 	for index := range int64(400) {
 		specs := geometries(random, "nearest", "keras", "pillow") // the nearest pixels of the others are not quite
-		for i := range specs { // beyond the edges there is nothing, or pixels would be seen twice
+		for i := range specs {                                    // beyond the edges there is nothing, or pixels would be seen twice
 			for _, mode := range fillNames {
 				specs[i] = strings.ReplaceAll(specs[i], `"fill_mode":"`+mode+`"`, `"fill_mode":"constant"`)
 			}

@@ -15,6 +15,8 @@ var (
 	ErrFormat = errors.New("unknown picture format")
 	// ErrTooLarge is a picture over the limit of pixels.
 	ErrTooLarge = errors.New("picture too large")
+	// ErrIndices is a picture that holds no indices where they are asked for.
+	ErrIndices = errors.New("not a picture of class indices")
 	// ErrOptions is a decoder asked for what it cannot give.
 	ErrOptions = errors.New("unsupported options")
 )
@@ -27,12 +29,13 @@ type Options struct {
 	Depth           int       // bits a channel. 8: of 16-bit files the high byte; 16: of 8-bit files the value times 257
 	Background      *[3]uint8 // 1 and 3 channels: the colour behind what is transparent; nil: alpha is dropped
 	Orient          bool      // pictures are turned upright, as EXIF says
+	Indices         bool      // for 1 channel of 8 bits: the numbers that the file holds in place of gray or a palette's colours
 	AcceptTruncated bool      // what is missing of a truncated JPEG is filled, as TensorFlow's try_recover_truncated does
 }
 
 func (o Options) check() error {
 	if o.Channels != 1 && o.Channels != 3 && o.Channels != 4 || o.Depth != 8 && o.Depth != 16 ||
-		o.Background != nil && o.Channels == 4 {
+		o.Background != nil && o.Channels == 4 || o.Indices && (o.Channels != 1 || o.Depth != 8) {
 		return fmt.Errorf("%w: %d channels of %d bits, background %v", ErrOptions, o.Channels, o.Depth, o.Background)
 	}
 	return nil
@@ -42,6 +45,7 @@ func (o Options) check() error {
 type header struct {
 	size        image.Point // of the stored frame
 	orientation Orientation
+	indices     bool // the samples are numbers of at most 8 bits, gray or of a palette
 }
 
 // format decodes the pictures of one format as they are stored. The picture that read gives has the options' channels
@@ -106,6 +110,9 @@ func (d *Decoder) Open(data []byte) (image.Point, error) {
 	if int64(h.size.X) > d.options.MaxPixels/int64(h.size.Y) {
 		return image.Point{}, fmt.Errorf("%w: %d x %d pixels (width x height), the limit is %d pixels in all",
 			ErrTooLarge, h.size.X, h.size.Y, d.options.MaxPixels)
+	}
+	if d.options.Indices && !h.indices {
+		return image.Point{}, fmt.Errorf("%w: %s, not gray or paletted PNG, GIF or BMP of at most 8 bits", ErrIndices, d.name)
 	}
 	d.format, d.header = f, h
 	return d.applied().size(h.size), nil

@@ -26,8 +26,11 @@ var makers = map[string]func(Options) (format, error){
 	"BMP":  func(o Options) (format, error) { return &bmpFormat{plainFormat: plainFormat{options: o}}, nil },
 }
 
-// channels is how many a decoder is asked for, 3 or 4: alpha only where it is wanted or shows.
+// channels is how many a decoder is asked for: 1 for indices, else 3 or 4, alpha only where it is wanted or shows.
 func (o Options) channels(alpha bool) int {
+	if o.Indices {
+		return 1
+	}
 	if o.Channels == 4 || alpha && o.Background != nil {
 		return 4
 	}
@@ -48,7 +51,7 @@ type jpegFormat struct {
 
 func (f *jpegFormat) open(data []byte) (header, error) {
 	h, err := f.decoder.Open(data)
-	return header{image.Pt(h.Width, h.Height), exifOrientation(jpegExif(data))}, err
+	return header{size: image.Pt(h.Width, h.Height), orientation: exifOrientation(jpegExif(data))}, err
 }
 
 func (f *jpegFormat) read(window image.Rectangle) (pixel.Picture, error) {
@@ -68,7 +71,7 @@ type pngFormat struct {
 func (f *pngFormat) open(data []byte) (header, error) {
 	h, err := f.decoder.Open(data)
 	f.alpha = h.Alpha
-	return header{image.Pt(h.Width, h.Height), exifOrientation(h.Exif)}, err
+	return header{image.Pt(h.Width, h.Height), exifOrientation(h.Exif), h.Numbers}, err
 }
 
 func (f *pngFormat) read(window image.Rectangle) (pixel.Picture, error) {
@@ -89,7 +92,7 @@ type tiffFormat struct {
 func (f *tiffFormat) open(data []byte) (header, error) {
 	h, err := f.decoder.Open(data)
 	f.header = h
-	return header{image.Pt(h.Width, h.Height), validOrientation(int64(h.Orientation))}, err
+	return header{size: image.Pt(h.Width, h.Height), orientation: validOrientation(int64(h.Orientation))}, err
 }
 
 func (f *tiffFormat) read(window image.Rectangle) (pixel.Picture, error) {
@@ -113,7 +116,7 @@ type webpFormat struct {
 func (f *webpFormat) open(data []byte) (header, error) {
 	h, err := f.decoder.Open(data)
 	f.header = h
-	return header{image.Pt(h.Width, h.Height), exifOrientation(h.Exif)}, err
+	return header{size: image.Pt(h.Width, h.Height), orientation: exifOrientation(h.Exif)}, err
 }
 
 func (f *webpFormat) read(window image.Rectangle) (pixel.Picture, error) {

@@ -70,6 +70,9 @@ func FuzzOpenRead(f *testing.F) {
 			MaxPixels: 1 << 18, Channels: [...]int{3, 1, 4}[choice%3], Depth: 8 + 8*int(choice>>2&1), Orient: choice&8 != 0,
 			AcceptTruncated: choice&16 != 0,
 		}
+		if choice&32 != 0 {
+			options.Channels, options.Depth, options.Indices = 1, 8, true
+		}
 		d, known := decoders[options]
 		if !known {
 			var err error

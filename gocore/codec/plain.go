@@ -44,33 +44,39 @@ func (f *plainFormat) show(picture image.Image, window image.Rectangle) (pixel.P
 	if covered != window {
 		clear(out.Pix)
 	}
-	var rgba func(y int) []byte // the covered pixels of a row
+	var row func(y int) []byte // the covered pixels of a row
+	step := 4                  // bytes of one
 	switch p := picture.(type) {
 	case *image.RGBA:
-		rgba = func(y int) []byte { return p.Pix[p.PixOffset(covered.Min.X, y):][:4*covered.Dx()] }
+		row = func(y int) []byte { return p.Pix[p.PixOffset(covered.Min.X, y):][:4*covered.Dx()] }
 	case *image.NRGBA:
-		rgba = func(y int) []byte { return p.Pix[p.PixOffset(covered.Min.X, y):][:4*covered.Dx()] }
+		row = func(y int) []byte { return p.Pix[p.PixOffset(covered.Min.X, y):][:4*covered.Dx()] }
 	case *image.Paletted:
+		if f.options.Indices {
+			step = 1
+			row = func(y int) []byte { return p.Pix[p.PixOffset(covered.Min.X, y):][:covered.Dx()] }
+			break
+		}
 		var table [256][4]byte
 		for i, entry := range p.Palette {
 			c := color.NRGBAModel.Convert(entry).(color.NRGBA)
 			table[i] = [4]byte{c.R, c.G, c.B, c.A}
 		}
-		row := make([]byte, 4*covered.Dx())
-		rgba = func(y int) []byte {
+		looked := make([]byte, 4*covered.Dx())
+		row = func(y int) []byte {
 			for x, index := range p.Pix[p.PixOffset(covered.Min.X, y):][:covered.Dx()] {
-				copy(row[4*x:], table[index][:])
+				copy(looked[4*x:], table[index][:])
 			}
-			return row
+			return looked
 		}
 	default:
 		return pixel.Picture{}, fmt.Errorf("unexpected picture %T", picture)
 	}
 	for y := covered.Min.Y; y < covered.Max.Y; y++ {
 		to := out.Pix[(y-window.Min.Y)*out.Stride+(covered.Min.X-window.Min.X)*channels:]
-		from := rgba(y)
+		from := row(y)
 		for x := range covered.Dx() {
-			copy(to[x*channels:][:channels], from[4*x:])
+			copy(to[x*channels:][:channels], from[step*x:])
 		}
 	}
 	return out, nil
@@ -83,7 +89,7 @@ func (f *gifFormat) open(data []byte) (h header, err error) {
 	defer guard("GIF", &err)
 	config, err := gif.DecodeConfig(bytes.NewReader(data))
 	f.data = data
-	return header{image.Pt(config.Width, config.Height), Upright}, err
+	return header{image.Pt(config.Width, config.Height), Upright, true}, err
 }
 
 func (f *gifFormat) read(window image.Rectangle) (p pixel.Picture, err error) {
@@ -105,10 +111,11 @@ func (f *bmpFormat) open(data []byte) (h header, err error) {
 	defer guard("BMP", &err)
 	config, err := bmp.DecodeConfig(bytes.NewReader(data))
 	f.data, f.size, f.bits = data, image.Pt(config.Width, config.Height), 24
-	if _, paletted := config.ColorModel.(color.Palette); paletted {
+	_, paletted := config.ColorModel.(color.Palette)
+	if paletted {
 		f.bits = 1
 	}
-	return header{f.size, Upright}, err
+	return header{f.size, Upright, paletted}, err
 }
 
 func (f *bmpFormat) read(window image.Rectangle) (p pixel.Picture, err error) {

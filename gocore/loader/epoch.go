@@ -13,12 +13,14 @@ type Epoch struct {
 	loader    *Loader
 	number    int64
 	order     *sample.Order
-	handed    int64 // positions in the order that workers took
-	tail      int64 // positions from here on are used up, or do not exist
-	retries   []job // places whose sample was bad, with the one that takes its place
-	count     int64 // batches; less than promised where bad samples are left out
-	settled   int64 // batches that are final
-	taken     int64 // batches that the user took
+	handed    int64    // positions in the order that workers took
+	tail      int64    // positions from here on are used up, or do not exist
+	retries   []job    // places whose sample was bad, with the one that takes its place
+	unmixed   []*batch // final ones that no worker is mixing yet
+	mixing    int64    // final ones that are not mixed yet
+	count     int64    // batches; less than promised where bad samples are left out
+	settled   int64    // batches that are final
+	taken     int64    // batches that the user took
 	batches   map[int64]*batch
 	cancelled bool          // gets no more work
 	over      bool          // the user met its end
@@ -34,6 +36,7 @@ type batch struct {
 	failures  []failure // of places that are empty
 	bad       []failure // samples that were left out or replaced
 	err       error     // takes the place of the batch
+	mixing    bool      // it is final but for that
 	discarded bool
 }
 
@@ -45,12 +48,13 @@ type failure struct {
 
 func bySlot(a, b failure) int { return a.slot - b.slot }
 
-// job is one sample on its way into its place.
+// job is one sample on its way into its place, or a whole batch to be mixed.
 type job struct {
 	epoch *Epoch
 	batch *batch
 	slot  int
 	index int64 // in the source
+	mix   bool
 }
 
 // result is how a job ended: what was met that is bad, and whether the place is filled all the same.
@@ -76,8 +80,14 @@ func (e *Epoch) handedOut() bool {
 	return e.over || !e.cancelled && e.handed >= e.end() && (e.settled >= e.count || !e.loader.plan.skips())
 }
 
-// hand gives out the next sample, unless that would run too far ahead of the user.
+// hand gives out a batch to be mixed, or the next sample, unless that would run too far ahead of the user.
 func (e *Epoch) hand() (job, bool) {
+	if len(e.unmixed) > 0 {
+		b := e.unmixed[0]
+		e.unmixed = e.unmixed[1:]
+		b.working++
+		return job{epoch: e, batch: b, mix: true}, true
+	}
 	if len(e.retries) > 0 {
 		j := e.retries[0]
 		e.retries = e.retries[1:]
@@ -105,7 +115,7 @@ func (e *Epoch) hand() (job, bool) {
 	}
 	b.working++
 	e.handed++
-	return job{e, b, slot, e.loader.plan.index(e.order.At(e.handed - 1))}, true
+	return job{epoch: e, batch: b, slot: slot, index: e.loader.plan.index(e.order.At(e.handed - 1))}, true
 }
 
 // finish takes a sample back from its worker.
@@ -127,6 +137,28 @@ func (e *Epoch) finish(j job, r result) {
 		b.slab.release()
 	case !b.discarded && b.open == 0:
 		e.settle()
+	}
+}
+
+// mixed takes a batch back from the worker that mixed it.
+func (e *Epoch) mixed(b *batch, err error) {
+	e.loader.mu.Lock()
+	defer e.loader.mu.Unlock()
+	b.working--
+	if b.discarded {
+		b.slab.release()
+		return
+	}
+	e.mixing--
+	b.mixing, b.err = false, err
+	e.signal()
+}
+
+// signal tells whoever waits for a batch.
+func (e *Epoch) signal() {
+	select {
+	case e.ready <- struct{}{}:
+	default:
 	}
 }
 
@@ -170,12 +202,15 @@ func (e *Epoch) settle() {
 		if b.slab.c != nil {
 			b.slab.describe(e.number, b.number, samples)
 		}
+		if b.err == nil && e.loader.plan.mixes() {
+			b.mixing = true
+			e.mixing++
+			e.unmixed = append(e.unmixed, b)
+			e.loader.work.Broadcast()
+		}
 		e.settled++
 	}
-	select {
-	case e.ready <- struct{}{}:
-	default:
-	}
+	e.signal()
 }
 
 // refill leaves bad samples out: each one's place is taken by the last sample of the epoch's order that is not in
@@ -201,7 +236,7 @@ func (e *Epoch) refill(b *batch) {
 		}
 		if position < e.tail {
 			b.open++
-			e.retries = append(e.retries, job{e, b, f.slot, e.loader.plan.index(e.order.At(e.tail))})
+			e.retries = append(e.retries, job{epoch: e, batch: b, slot: f.slot, index: e.loader.plan.index(e.order.At(e.tail))})
 		}
 	}
 }
@@ -241,7 +276,7 @@ func (e *Epoch) poll() (uintptr, error) {
 		return 0, ErrEnd
 	case e.taken == e.count:
 		return 0, e.finishEpoch()
-	case e.taken == e.settled:
+	case e.taken == e.settled || e.batches[e.taken].mixing:
 		return 0, ErrPending
 	}
 	b := e.batches[e.taken]
@@ -290,7 +325,7 @@ func (e *Epoch) Close() error {
 // discard releases the batches, those that workers are at as soon as they are done.
 func (e *Epoch) discard() {
 	e.cancelled = true
-	e.retries = nil
+	e.retries, e.unmixed = nil, nil
 	for number, b := range e.batches {
 		b.discarded = true
 		if b.working == 0 {

@@ -15,8 +15,6 @@ type OneHot struct {
 	Smoothing float64 `json:"label_smoothing"`
 }
 
-func (o *OneHot) bytes() int { return 4 * o.Classes }
-
 // check looks at every label, so that one out of range is found before the first epoch.
 func (o *OneHot) check(list *source.List) error {
 	if o.Classes < 1 || !list.HasLabels() {
@@ -44,10 +42,9 @@ func (o *OneHot) write(row []byte, label int64) {
 }
 
 func writeLabel(row []byte, label int64, oneHot *OneHot) {
-	switch {
-	case oneHot != nil:
+	if oneHot != nil {
 		oneHot.write(row, label)
-	case len(row) != 0:
+	} else {
 		binary.LittleEndian.PutUint64(row, uint64(label))
 	}
 }

@@ -4,13 +4,11 @@ package loader
 
 import (
 	"context"
-	"image"
 	"runtime"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
-	"tfgoloader/gocore/codec"
 	"tfgoloader/gocore/source"
 )
 
@@ -45,15 +43,13 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	workers := make([]*worker, spec.Workers)
 	for i := range workers {
-		decoder, err := codec.NewDecoder(p.codec)
-		if err != nil {
+		if workers[i], err = newWorker(l); err != nil {
 			for _, w := range workers[:i] {
-				w.decoder.Close()
+				w.close()
 			}
 			l.cancel()
 			return nil, err
 		}
-		workers[i] = &worker{loader: l, decoder: decoder}
 	}
 	// With a turn to spare for the user's calls, Go's monitor leaves a worker its turn while it is in C.
 	if turns := spec.Workers + 1; runtime.GOMAXPROCS(0) < turns {
@@ -66,8 +62,8 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	return l, nil
 }
 
-// OutputSize is that of every picture in a batch.
-func (l *Loader) OutputSize() image.Point { return l.plan.pipeline.Size }
+// Arrays are those of every batch.
+func (l *Loader) Arrays() []*Array { return l.plan.layout.arrays }
 
 func (l *Loader) wake() {
 	l.mu.Lock()

@@ -111,8 +111,8 @@ func next(epoch *Epoch) (images []byte, labels []int64, err error) {
 	}
 	defer s.release()
 	for slot := range int(s.c.samples) {
-		images = append(images, s.image(slot)...)
-		labels = append(labels, int64(binary.LittleEndian.Uint64(s.label(slot))))
+		images = append(images, s.row(s.layout.arrays[0], slot)...)
+		labels = append(labels, int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot))))
 	}
 	return images, labels, nil
 }
@@ -274,16 +274,18 @@ func TestCloseEndsAWaitAndKeepsWhatTheUserHolds(t *testing.T) {
 	if _, err := loader.Begin(); !errors.Is(err, ErrClosed) {
 		t.Errorf("Begin after Close: %v", err)
 	}
-	if held.c.references != 1 || held.label(0)[7] != 0 {
+	if held.c.references != 1 || held.row(held.layout.arrays[1], 0)[7] != 0 {
 		t.Errorf("%d references to the slab in the user's hands", held.c.references)
 	}
 	held.release()
 }
 
 func TestThePoolUsesSlabsAgainAndKeepsFew(t *testing.T) {
-	where, err := newLayout(4, 100, 8)
-	if err != nil {
-		t.Fatal(err)
+	where := newLayout(4)
+	for _, name := range []string{"first", "second"} {
+		if _, err := where.add(name, "uint8", 5, 5); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p := &pool{layout: where, spare: 2}
 	var held []slab
@@ -292,8 +294,10 @@ func TestThePoolUsesSlabsAgainAndKeepsFew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if uintptr(unsafe.Pointer(unsafe.SliceData(s.image(0))))%alignment != 0 {
-			t.Error("images are not aligned")
+		for _, array := range where.arrays {
+			if uintptr(unsafe.Pointer(unsafe.SliceData(s.row(array, 0))))%alignment != 0 {
+				t.Errorf("the %s array is not aligned", array.Name)
+			}
 		}
 		held = append(held, s)
 	}

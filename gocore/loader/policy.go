@@ -15,6 +15,13 @@ var ErrTooManyBad = errors.New("too many bad files")
 // substitutes is how many other samples are tried in place of a bad one.
 const substitutes = 100
 
+// The random numbers of operations on a sample are keyed by their places, from 0 on; below lie the numbers for what else is
+// drawn: substitutes of a sample, and operations on a batch, each downwards from here.
+const (
+	substitution = -1
+	mixture      = substitution - substitutes - 1
+)
+
 // BadFile is a file that could not be used, and why.
 type BadFile struct {
 	Path, Reason string

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-_Static_assert(sizeof(tgl_slab) == 64, "the images are 64-byte aligned");
+_Static_assert(sizeof(tgl_slab) == 64, "the first array is 64-byte aligned");
 
 tgl_slab *tgl_slab_new(uint64_t size) {
     if (size < sizeof(tgl_slab) || size > PTRDIFF_MAX) return NULL;

@@ -4,31 +4,52 @@ package loader
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
 )
 
-const alignment = 64 // of images and labels: the widest vector, and what TensorFlow takes without a copy
+const alignment = 64 // of every array: the widest vector, and what TensorFlow takes without a copy
 
-// layout is where things lie in a slab.
+// Array is one of the arrays of a slab. It has a row for every sample that fits in the batch.
+type Array struct {
+	Name   string `json:"name"`
+	DType  string `json:"dtype"`  // by NumPy's name
+	Shape  []int  `json:"shape"`  // of a row
+	Offset int    `json:"offset"` // bytes from the start of the slab
+	row    int    // bytes of a row
+}
+
+var itemBytes = map[string]int{"uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "int64": 8}
+
+// layout is where the arrays lie in each of a loader's slabs.
 type layout struct {
-	image, label   int // bytes of one sample
-	labels, size   int // offset of the labels, bytes in all
-	samplesInBatch int
+	samples int
+	arrays  []*Array
+	size    int // bytes in all
 }
 
-func newLayout(samples, image, label int) (layout, error) {
+func newLayout(samples int) *layout { return &layout{samples: samples, size: C.sizeof_tgl_slab} }
+
+// add gives an array its place.
+func (l *layout) add(name, dtype string, shape ...int) (*Array, error) {
 	const most = 1 << 46 // bytes; far above any memory, far below an overflow
-	if image > most/samples || label > most/samples {
-		return layout{}, errors.New("a batch is too large for memory")
+	tooLarge := configError(fmt.Sprintf("a batch of batch_size=%d is too large for memory", l.samples))
+	row := itemBytes[dtype]
+	for _, length := range shape {
+		if length > most/max(1, row) {
+			return nil, tooLarge
+		}
+		row *= length
 	}
-	labels := roundUp(C.sizeof_tgl_slab + samples*image)
-	return layout{image: image, label: label, labels: labels, size: roundUp(labels + samples*label), samplesInBatch: samples}, nil
+	if row > (most-l.size)/l.samples {
+		return nil, tooLarge
+	}
+	array := &Array{Name: name, DType: dtype, Shape: append([]int{}, shape...), Offset: l.size, row: row}
+	l.arrays = append(l.arrays, array)
+	l.size = (l.size + l.samples*row + alignment - 1) / alignment * alignment
+	return array, nil
 }
-
-func roundUp(n int) int { return (n + alignment - 1) / alignment * alignment }
 
 // slab is one batch's memory, shared with whoever holds a reference.
 type slab struct {
@@ -38,17 +59,10 @@ type slab struct {
 
 func (s slab) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(s.c)), s.layout.size) }
 
-func (s slab) image(slot int) []byte {
-	return s.bytes()[C.sizeof_tgl_slab+slot*s.layout.image:][:s.layout.image]
-}
-
-func (s slab) label(slot int) []byte {
-	return s.bytes()[s.layout.labels+slot*s.layout.label:][:s.layout.label]
-}
+func (s slab) row(a *Array, slot int) []byte { return s.bytes()[a.Offset+slot*a.row:][:a.row] }
 
 func (s slab) describe(epoch, batch int64, samples int) {
-	s.c.epoch, s.c.batch = C.int64_t(epoch), C.int64_t(batch)
-	s.c.samples, s.c.labels = C.uint32_t(samples), C.uint64_t(s.layout.labels)
+	s.c.epoch, s.c.batch, s.c.samples = C.int64_t(epoch), C.int64_t(batch), C.uint32_t(samples)
 }
 
 func (s slab) address() uintptr { return uintptr(unsafe.Pointer(s.c)) }
@@ -63,7 +77,7 @@ func (s slab) release() {
 // pool uses slabs again once nobody else holds them. It grows without a limit of its own, since a slab in the
 // user's hands may come back only after the next batch; the loader limits how many it holds itself.
 type pool struct {
-	layout layout
+	layout *layout
 	spare  int // how many unused slabs are kept
 
 	mu    sync.Mutex
@@ -84,7 +98,7 @@ func (p *pool) get() (slab, error) {
 		if c == nil {
 			return slab{}, fmt.Errorf("%w for a batch", ErrMemory)
 		}
-		s := slab{c, &p.layout}
+		s := slab{c, p.layout}
 		C.tgl_slab_retain(c)
 		p.slabs = append(p.slabs, s)
 		return s, nil

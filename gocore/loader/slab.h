@@ -1,4 +1,5 @@
-/* A slab holds one batch outside the Go heap: this header, then the images, then the labels.
+/* A slab holds one batch outside the Go heap: this header, then arrays, which lie in the same places in all slabs of a
+ * loader. Each starts at a multiple of 64 bytes and has a row for every sample of a full batch.
  *
  * Ownership is counted. Whoever is handed a slab owns one reference and gives it back with
  * tgl_slab_release, from any thread, in any process, before or after the loader is closed; it calls
@@ -12,10 +13,9 @@ typedef struct {
     uint32_t references; /* atomic */
     uint32_t samples;    /* in this batch: fewer than the batch size only in an epoch's last one */
     uint64_t size;       /* bytes, this header included */
-    uint64_t labels;     /* bytes from the start of the slab to the labels; 64 to the images */
     int64_t epoch;
     int64_t batch;       /* its place in the epoch */
-    uint8_t reserved[24];
+    uint8_t reserved[32];
 } tgl_slab;
 
 /* Zeroed and page aligned, with one reference; NULL where memory is short. */

@@ -9,6 +9,7 @@ import (
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
 	"tfgoloader/gocore/jpeg"
+	"tfgoloader/gocore/mix"
 	"tfgoloader/gocore/pixel"
 	"tfgoloader/gocore/source"
 )
@@ -17,7 +18,9 @@ import (
 // what is checked here again is what memory safety and termination rest on.
 type Spec struct {
 	Ops           []json.RawMessage `json:"ops"`
+	BatchOps      []json.RawMessage `json:"batch_ops"`
 	OneHot        *OneHot           `json:"one_hot"`
+	Boxes         *Boxes            `json:"boxes"`
 	BatchSize     int               `json:"batch_size"`
 	Shuffle       bool              `json:"shuffle"`
 	Seed          uint64            `json:"seed"`
@@ -42,10 +45,17 @@ type plan struct {
 	Spec
 	pipeline  *augment.Pipeline
 	writer    *pixel.Writer
+	mixtures  []mix.Operation
+	pictures  mix.Pictures
 	codec     codec.Options
-	layout    layout
-	available int64 // samples that are not excluded
-	batches   int64 // of an epoch
+	layout    *layout
+	images    *Array
+	labels    *Array // nil where there are none, as are masks
+	masks     *Array
+	boxes     *boxArrays
+	indices   *pixel.Writer // writes masks
+	available int64         // samples that are not excluded
+	batches   int64         // of an epoch
 }
 
 func newPlan(spec Spec, list *source.List) (*plan, error) {
@@ -83,22 +93,26 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if p.writer, err = pixel.NewWriter(spec.Channels, dtype, format, p.pipeline.Values); err != nil {
 		return nil, configError(err.Error())
 	}
-	label := 0
-	switch {
-	case spec.OneHot != nil:
-		label = spec.OneHot.bytes()
+	if spec.OneHot != nil {
 		if err := spec.OneHot.check(list); err != nil {
 			return nil, err
 		}
-	case list.HasLabels():
-		label = 8
 	}
 	size := p.pipeline.Size
 	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
 		return nil, configError(fmt.Sprintf("ops: the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, spec.MaxPixels))
 	}
-	if p.layout, err = newLayout(spec.BatchSize, p.writer.Bytes(size.X, size.Y), label); err != nil {
-		return nil, configError(fmt.Sprintf("batch_size=%d: %v", spec.BatchSize, err))
+	if p.indices, err = pixel.NewWriter(1, pixel.Uint8, format, nil); err != nil {
+		return nil, configError(err.Error())
+	}
+	if err := p.parseBatchOps(list, dtype, format); err != nil {
+		return nil, err
+	}
+	if spec.Boxes != nil && !list.HasBoxes() {
+		return nil, configError("boxes: the source has none")
+	}
+	if err := p.arrange(list); err != nil {
+		return nil, err
 	}
 	if spec.OnError != "raise" && spec.OnError != "skip" && spec.OnError != "replace" {
 		return nil, configError(fmt.Sprintf("unknown on_error %q", spec.OnError))
@@ -115,6 +129,41 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		p.batches = p.available / batch
 	}
 	return p, nil
+}
+
+// arrange says which arrays a batch has.
+func (p *plan) arrange(list *source.List) (err error) {
+	p.layout = newLayout(p.BatchSize)
+	if p.images, err = p.layout.add("images", p.DType, p.shape(p.Channels)...); err != nil {
+		return err
+	}
+	switch {
+	case p.OneHot != nil:
+		p.labels, err = p.layout.add("labels", "float32", p.OneHot.Classes)
+	case list.HasLabels():
+		p.labels, err = p.layout.add("labels", "int64")
+	}
+	if err != nil {
+		return err
+	}
+	if list.HasMasks() {
+		if p.masks, err = p.layout.add("segmentation_masks", "uint8", p.shape(1)...); err != nil {
+			return err
+		}
+	}
+	if p.Boxes != nil {
+		p.boxes, err = p.Boxes.parse(list, p.layout)
+	}
+	return err
+}
+
+// shape is that of a picture of so many channels.
+func (p *plan) shape(channels int) []int {
+	size := p.pipeline.Size
+	if p.DataFormat == "channels_first" {
+		return []int{channels, size.Y, size.X}
+	}
+	return []int{size.Y, size.X, channels}
 }
 
 func (p *plan) skips() bool    { return p.OnError == "skip" }

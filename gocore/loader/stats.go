@@ -18,7 +18,7 @@ type Stats struct {
 	Bytes      int64   `json:"bytes"`
 	Batches    int64   `json:"batches"`
 	Seconds    Seconds `json:"seconds"`
-	QueueDepth int     `json:"queue_depth"` // batches that are final and not taken
+	QueueDepth int     `json:"queue_depth"` // batches that are ready and not taken
 }
 
 // Seconds is where the time went, stage by stage.
@@ -38,7 +38,7 @@ func (l *Loader) Stats() Stats {
 	l.mu.Lock()
 	depth := 0
 	for _, epoch := range l.epochs {
-		depth += int(epoch.settled - epoch.taken)
+		depth += int(epoch.settled - epoch.mixing - epoch.taken)
 	}
 	l.mu.Unlock()
 	c := &l.counters

@@ -2,12 +2,15 @@ package loader
 
 import (
 	"fmt"
+	"image"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
+	"tfgoloader/gocore/mix"
 	"tfgoloader/gocore/sample"
 )
 
@@ -15,19 +18,48 @@ import (
 type worker struct {
 	loader  *Loader
 	decoder *codec.Decoder
-	file    []byte // used again for every file
+	masks   *codec.Decoder // nil where there are none
+	file    []byte         // used again for every file
 	draw    sample.Draw
 	augment augment.Work
+	mixer   mix.Mixer
+	clock   time.Time
+}
+
+func newWorker(l *Loader) (*worker, error) {
+	decoder, err := codec.NewDecoder(l.plan.codec)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{loader: l, decoder: decoder}
+	if l.plan.masks != nil {
+		if w.masks, err = codec.NewDecoder(masksOf(l.plan.codec)); err != nil {
+			decoder.Close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *worker) close() {
+	w.decoder.Close()
+	if w.masks != nil {
+		w.masks.Close()
+	}
 }
 
 func (w *worker) run() error {
-	defer w.decoder.Close()
+	defer w.close()
 	for {
 		job, ok := w.loader.take()
 		if !ok {
 			return nil
 		}
-		job.epoch.finish(job, w.work(job))
+		if job.mix {
+			job.epoch.mixed(job.batch, w.mix(job))
+		} else {
+			job.epoch.finish(job, w.work(job))
+		}
 		runtime.Gosched() // or Go's monitor would wake up thousands of times a second to see why there was no pause
 	}
 }
@@ -47,33 +79,40 @@ func (w *worker) work(j job) result {
 		if !p.replaces() || fatal(err) || attempt == substitutes {
 			return r
 		}
-		// Operations have the numbers from 0 on; those below are free.
-		chosen = p.substitute(w.draw.Reset(p.Seed, j.epoch.number, j.index, -1-attempt))
+		chosen = p.substitute(w.draw.Reset(p.Seed, j.epoch.number, j.index, substitution-attempt))
 	}
 }
 
-func (w *worker) fill(j job, index int64) (err error) {
-	// A defect that one picture meets must not end the process.
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v\n%s", ErrPanic, r, debug.Stack())
-		}
-	}()
-	p, counters := w.loader.plan, &w.loader.counters
-	clock := time.Now()
-	lap := func() int64 {
-		now := time.Now()
-		passed := now.Sub(clock)
-		clock = now
-		return int64(passed)
+// recovered makes an error of a panic: a defect that one picture meets must not end the process.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: %v\n%s", ErrPanic, r, debug.Stack())
 	}
-	if w.file, err = readFile(w.loader.list.Path(int(index)), w.file, p.fileLimit()); err != nil {
-		return err
+}
+
+// lap adds the time since the last one to a counter.
+func (w *worker) lap(counter *atomic.Int64) {
+	now := time.Now()
+	counter.Add(int64(now.Sub(w.clock)))
+	w.clock = now
+}
+
+// open reads a file and its picture's header.
+func (w *worker) open(decoder *codec.Decoder, path string) (size image.Point, err error) {
+	counters := &w.loader.counters
+	if w.file, err = readFile(path, w.file, w.loader.plan.fileLimit()); err != nil {
+		return size, err
 	}
 	counters.bytes.Add(int64(len(w.file)))
-	counters.read.Add(lap())
+	w.lap(&counters.read)
+	return decoder.Open(w.file)
+}
 
-	size, err := w.decoder.Open(w.file)
+func (w *worker) fill(j job, index int64) (err error) {
+	defer recovered(&err)
+	p, counters, list, slab := w.loader.plan, &w.loader.counters, w.loader.list, j.batch.slab
+	w.clock = time.Now()
+	size, err := w.open(w.decoder, list.Path(int(index)))
 	if err != nil {
 		return err
 	}
@@ -85,13 +124,23 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
-	counters.decode.Add(lap())
-
-	if err := plan.Write(j.batch.slab.image(j.slot), picture, p.writer, &w.augment); err != nil {
+	w.lap(&counters.decode)
+	if err := plan.Write(slab.row(p.images, j.slot), picture, p.writer, &w.augment); err != nil {
 		return err
 	}
-	writeLabel(j.batch.slab.label(j.slot), w.loader.list.Label(int(index)), p.OneHot)
-	counters.augment.Add(lap())
+	if p.labels != nil {
+		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
+	}
+	if p.boxes != nil {
+		boxes, labels := list.Boxes(int(index))
+		p.boxes.write(slab, j.slot, boxes, labels, &plan, size, p.pipeline.Size)
+	}
+	w.lap(&counters.augment)
+	if p.masks != nil {
+		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, plan.Mask()); err != nil {
+			return err
+		}
+	}
 	counters.images.Add(1)
 	return nil
 }

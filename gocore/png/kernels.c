@@ -179,7 +179,8 @@ INLINE void expand(const tgl_png_samples *s, enum png_kind kind, const uint8_t *
 INLINE void expand_kind(const tgl_png_samples *s, enum png_kind kind, const uint8_t *row, size_t x, size_t width, uint8_t *out,
                         int channels, bool wide)
 {
-    if (channels == 3 && wide) expand(s, kind, row, x, width, out, 3, true);
+    if (channels == 1) expand(s, kind, row, x, width, out, 1, false);
+    else if (channels == 3 && wide) expand(s, kind, row, x, width, out, 3, true);
     else if (channels == 3) expand(s, kind, row, x, width, out, 3, false);
     else if (wide) expand(s, kind, row, x, width, out, 4, true);
     else expand(s, kind, row, x, width, out, 4, false);

@@ -36,7 +36,7 @@ typedef struct {
 bool tgl_png_unfilter(uint8_t *rows, size_t row_bytes, size_t count, size_t needed, size_t pixel_bytes, const uint8_t *zeros);
 
 /* Writes the pixels x to x + width - 1 of an unfiltered row as 3 or 4 channels of 8 bits (the high byte of 16), or of 16
- * bits in native order (8 bits times 257). */
+ * bits in native order (8 bits times 257); or as 1 channel of 8 bits, the red one. */
 void tgl_png_expand(const tgl_png_samples *samples, const uint8_t *row, size_t x, size_t width, uint8_t *out, int channels, bool wide);
 
 #endif

@@ -37,10 +37,12 @@ var (
 type Header struct {
 	Width, Height int
 	Alpha         bool   // some pixels may not be opaque
+	Numbers       bool   // the samples are numbers of at most 8 bits, gray or of a palette
 	Exif          []byte // the eXIf chunk, a part of the data; nil where there is none
 }
 
-// Form is what is asked of Read: 3 channels (RGB) or 4 (RGBA), of 8 bits or of 16 in native byte order.
+// Form is what is asked of Read: 3 channels (RGB) or 4 (RGBA), of 8 bits or of 16 in native byte order; or 1 channel of 8
+// bits, the numbers that the file holds, where its header says that it does.
 type Form struct {
 	Channels int
 	Wide     bool
@@ -91,7 +93,14 @@ func (d *Decoder) Open(data []byte) (Header, error) {
 	}
 	d.data, d.file = data, f
 	alpha := f.colorType == grayAlpha || f.colorType == rgba || f.transparency != nil
-	return Header{f.width, f.height, alpha, f.exif}, nil
+	return Header{f.width, f.height, alpha, f.numbers(), f.exif}, nil
+}
+
+func (f *file) numbers() bool { return f.colorType == indexed || f.colorType == gray && f.bits <= 8 }
+
+// can says whether the picture has such a form.
+func (f *file) can(form Form) bool {
+	return form.Channels == 3 || form.Channels == 4 || form.Channels == 1 && !form.Wide && f.numbers()
 }
 
 // kept is how large a buffer may be to wait for the next picture.
@@ -162,13 +171,18 @@ func tooShort(compressed int) error {
 // decoder's next call. Everything is inflated, so whether a file is damaged does not depend on the window.
 func (d *Decoder) Read(window image.Rectangle, form Form) ([]byte, error) {
 	f := d.file
-	if f == nil || window.Empty() || !window.In(image.Rect(0, 0, f.width, f.height)) || form.Channels != 3 && form.Channels != 4 {
+	if f == nil || window.Empty() || !window.In(image.Rect(0, 0, f.width, f.height)) || !f.can(form) {
 		return nil, fmt.Errorf("%w: nothing is open, or window %v of form %v cannot be", ErrMisuse, window, form)
 	}
 	if err := d.inflate(); err != nil {
 		return nil, err
 	}
 	samples := f.meaning()
+	if form.Channels == 1 {
+		for i := range samples.table {
+			samples.table[i][0] = C.uint8_t(i)
+		}
+	}
 	pix := grow(&d.pix, window.Dx()*window.Dy()*form.PixelBytes())
 	raw := d.raw
 	for _, p := range f.passes() {

@@ -5,40 +5,38 @@ import (
 	"math/rand/v2"
 )
 
-// Gamma draws from the gamma distribution of the given shape and of scale 1: G. Marsaglia and W. W. Tsang, A Simple
-// Method for Generating Gamma Variables (2000).
-func Gamma(random *rand.Rand, shape float64) float64 {
-	if shape < 1 {
-		return Gamma(random, shape+1) * Decay(-math.Log(1-random.Float64())/shape)
+// Beta draws from the law Beta(alpha, alpha): the share of the first of two numbers of the law Gamma(alpha).
+func Beta(random *rand.Rand, alpha float64) float64 {
+	difference := LogGamma(random, alpha) - LogGamma(random, alpha)
+	smaller := Decay(math.Abs(difference))
+	if difference < 0 {
+		return smaller / (1 + smaller)
 	}
-	d := shape - 1.0/3
+	return 1 / (1 + smaller)
+}
+
+// LogGamma draws the logarithm of a number of the law Gamma(alpha), by the method of G. Marsaglia and W. W. Tsang (2000),
+// which is for an alpha of at least 1; a smaller one is brought there by the factor U^(1/alpha). A small alpha makes numbers
+// that are too small for float64, hence the logarithm.
+func LogGamma(random *rand.Rand, alpha float64) float64 {
+	factor := 0.0
+	if alpha < 1 {
+		factor = math.Log(1-random.Float64()) / alpha
+		alpha++
+	}
+	d := alpha - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
-		x := normal(random)
-		v := 1 + c*x
+		x := random.NormFloat64()
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v = v * v * v
-		if math.Log(1-random.Float64()) < 0.5*x*x+d-d*v+d*math.Log(v) {
-			return d * v
+		if math.Log(1-random.Float64()) < float64(x*x)/2+d-float64(d*v)+float64(d*math.Log(v)) {
+			return math.Log(d*v) + factor
 		}
 	}
-}
-
-// Beta draws from the beta distribution.
-func Beta(random *rand.Rand, alpha, beta float64) float64 {
-	x, y := Gamma(random, alpha), Gamma(random, beta)
-	if x+y == 0 { // both are too small to tell
-		return float64(random.IntN(2))
-	}
-	return x / (x + y)
-}
-
-// normal draws from the normal distribution: G. E. P. Box and M. E. Muller (1958).
-func normal(random *rand.Rand) float64 {
-	radius := math.Sqrt(-2 * math.Log(1-random.Float64()))
-	return radius * math.Cos(2*math.Pi*random.Float64())
 }
 
 // Decay is exp(-x) for x >= 0. math.Exp is rounded differently where the processor multiplies and adds in one go.

@@ -18,10 +18,11 @@ func TestDecayIsTheExponential(t *testing.T) {
 	}
 }
 
+const draws = 20_000
+
 // follows tests draws against a distribution function: Kolmogorov and Smirnov's distance.
 func follows(t *testing.T, draw func(*rand.Rand) float64, share func(float64) float64) {
 	t.Helper()
-	const draws = 20_000
 	random := Random(3, 1, 4, 1)
 	values := make([]float64, draws)
 	for i := range values {
@@ -38,14 +39,34 @@ func follows(t *testing.T, draw func(*rand.Rand) float64, share func(float64) fl
 }
 
 func TestGammaAndBetaFollowTheirLaws(t *testing.T) {
-	follows(t, func(r *rand.Rand) float64 { return Gamma(r, 1) }, func(x float64) float64 { return 1 - math.Exp(-x) })
-	follows(t, func(r *rand.Rand) float64 { return Gamma(r, 3) },
+	follows(t, func(r *rand.Rand) float64 { return math.Exp(LogGamma(r, 1)) }, func(x float64) float64 { return 1 - math.Exp(-x) })
+	follows(t, func(r *rand.Rand) float64 { return math.Exp(LogGamma(r, 3)) },
 		func(x float64) float64 { return 1 - math.Exp(-x)*(1+x+x*x/2) })
 	// Half a square of a normal number.
-	follows(t, func(r *rand.Rand) float64 { return Gamma(r, 0.5) }, func(x float64) float64 { return math.Erf(math.Sqrt(x)) })
-	follows(t, func(r *rand.Rand) float64 { return Beta(r, 1, 1) }, func(x float64) float64 { return x })
-	follows(t, func(r *rand.Rand) float64 { return Beta(r, 3, 1) }, func(x float64) float64 { return x * x * x })
-	follows(t, func(r *rand.Rand) float64 { return Beta(r, 0.5, 0.5) },
+	follows(t, func(r *rand.Rand) float64 { return math.Exp(LogGamma(r, 0.5)) }, func(x float64) float64 { return math.Erf(math.Sqrt(x)) })
+	follows(t, func(r *rand.Rand) float64 { return Beta(r, 1) }, func(x float64) float64 { return x })
+	follows(t, func(r *rand.Rand) float64 { return Beta(r, 3) }, func(x float64) float64 { return x * x * x * (10 - 15*x + 6*x*x) })
+	follows(t, func(r *rand.Rand) float64 { return Beta(r, 2) }, func(x float64) float64 { return x * x * (3 - 2*x) })
+	follows(t, func(r *rand.Rand) float64 { return Beta(r, 0.5) },
 		func(x float64) float64 { return 2 / math.Pi * math.Asin(math.Sqrt(x)) })
-	follows(t, normal, func(x float64) float64 { return (1 + math.Erf(x/math.Sqrt2)) / 2 })
+}
+
+func TestBetaOfASmallAlphaHasItsVarianceAndNoOtherValues(t *testing.T) {
+	for _, alpha := range []float64{1e-6, 0.01, 0.2, 100} {
+		sum, square := 0.0, 0.0
+		for i := range draws {
+			x := Beta(Random(7, 0, int64(i), 0), alpha)
+			if !(x >= 0 && x <= 1) {
+				t.Fatalf("alpha %v gives %v", alpha, x)
+			}
+			sum, square = sum+x-0.5, square+(x-0.5)*(x-0.5)
+		}
+		variance := 1 / (4 * (2*alpha + 1))
+		if mean := sum / draws; math.Abs(mean) > 4*math.Sqrt(variance/draws) {
+			t.Errorf("alpha %v: mean 0.5 + %v", alpha, mean)
+		}
+		if got := square / draws; math.Abs(got/variance-1) > 0.05 {
+			t.Errorf("alpha %v: variance %v, want %v", alpha, got, variance)
+		}
+	}
 }

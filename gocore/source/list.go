@@ -22,6 +22,8 @@ type List struct {
 	names   []byte   // of all samples, end to end
 	ends    []int    // of each sample's name, in names
 	labels  []int64  // nil if the list has none
+	masks   *List    // of the samples, in their order; nil if the list has none
+	boxes   *Boxes   // nil if the list has none
 
 	classNames   []string
 	emptyClasses []string

@@ -4,6 +4,7 @@ from importlib.metadata import version as _version
 
 from tfgoloader import ops, sources
 from tfgoloader._core import build_info
+from tfgoloader._elements import ArraySpec
 from tfgoloader._errors import (
     ConfigError,
     DecodeError,
@@ -12,7 +13,7 @@ from tfgoloader._errors import (
     SourceError,
     TfGoLoaderError,
 )
-from tfgoloader._loader import ArraySpec, ImageLoader
+from tfgoloader._loader import ImageLoader
 
 __version__ = _version("tfgoloader")
 

@@ -109,10 +109,9 @@ class Header(ctypes.Structure):
         ("references", ctypes.c_uint32),
         ("samples", ctypes.c_uint32),
         ("size", ctypes.c_uint64),
-        ("labels", ctypes.c_uint64),
         ("epoch", ctypes.c_int64),
         ("batch", ctypes.c_int64),
-        ("reserved", ctypes.c_uint8 * 24),
+        ("reserved", ctypes.c_uint8 * 32),
     )
 
 

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfgoloader import _elements
 from tfgoloader._errors import TfGoLoaderError
 
 if TYPE_CHECKING:
-    from tfgoloader._loader import ArraySpec, ImageLoader
-
-
-def _tensor_spec(spec: ArraySpec) -> tf.TensorSpec:
-    return tf.TensorSpec(spec.shape, spec.dtype)
+    from tfgoloader._loader import ImageLoader
 
 
 def _begin(loader: ImageLoader | None) -> Iterator[Any]:
@@ -26,8 +23,7 @@ def _begin(loader: ImageLoader | None) -> Iterator[Any]:
 
 def from_loader(loader: ImageLoader) -> tf.data.Dataset:
     """Return a data set over the loader; TensorFlow takes the arrays' memory as it is."""
-    specs = loader.element_spec
-    signature = tuple(map(_tensor_spec, specs)) if isinstance(specs, tuple) else _tensor_spec(specs)
+    signature = _elements.map_arrays(lambda spec: tf.TensorSpec(spec.shape, spec.dtype), loader.element_spec)
     # TensorFlow keeps the generator function for ever; the data set, which it does not, holds the loader.
     alive = weakref.ref(loader)
     dataset = tf.data.Dataset.from_generator(lambda: _begin(alive()), output_signature=signature)

@@ -7,29 +7,20 @@ import os
 import secrets
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _exit, _native
-from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
+from tfgoloader import _check, _cpus, _elements, _exit, _native
+from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
-from tfgoloader.ops import OneHot, Op
+from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
 if TYPE_CHECKING:
     import tensorflow as tf
-
-
-@dataclass(frozen=True)
-class ArraySpec:
-    """Shape and dtype of an array; None in the shape stands for a size that differs between batches."""
-
-    shape: tuple[int | None, ...]
-    dtype: np.dtype[Any]
 
 
 class ImageLoader:
@@ -41,7 +32,8 @@ class ImageLoader:
 
     Args:
         source: where samples come from, see `tfgoloader.sources`.
-        ops: what happens to each picture, in order, see `tfgoloader.ops`; it must fix the size.
+        ops: what happens to each picture, in order, see `tfgoloader.ops`; it must fix the size. MixUp and CutMix, which
+            mix pictures and labels of a batch, come last and need OneHot labels.
         labels: `ops.OneHot(n)` for float32 rows; None for the source's labels as int64.
         batch_size: samples in a batch, at least 1.
         shuffle: whether the order is a random one, anew each epoch; every sample comes exactly once.
@@ -68,10 +60,26 @@ class ImageLoader:
         truncated: "raise", or "accept" what is there of a JPEG cut short. Up to the cut the pixels are those of
             tf.io.decode_jpeg(try_recover_truncated=True); below it they are gray, as libjpeg fills them.
         max_pixels: largest width times height; a larger picture is a DecodeError, before memory is taken for it.
+        box_format: what the four numbers of a box are, in the source and in batches: "xyxy", its left, upper, right and
+            lower edge in pixels; "rel_xyxy", these as shares of the picture's width and height; "xywh", left and upper
+            edge, width and height in pixels (keras.utils.bounding_boxes). Edges lie between pixels: 0 and the width
+            are the picture's own.
+        max_boxes: places for one picture's boxes, at least 1; those beyond are left out. None for as many as the
+            source's picture with the most boxes has.
+        min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
+            that show less, or nothing, are left out.
 
     Raises:
-        ConfigError: an argument is wrong, or a label is outside OneHot's classes.
+        ConfigError: an argument is wrong, a label is outside OneHot's classes, or a box is not finite or ends before
+            it starts.
         ForkError: in a forked child of a process that had imported the package.
+
+    An element is the images alone, or the tuple of images and targets. Targets are the labels, the masks or the boxes
+    where the source has one of them, and a dict of those it has by Keras' names: labels, segmentation_masks,
+    bounding_boxes. The labels are int64 of shape (batch,) or float32 rows; the masks uint8 class indices of shape
+    (batch, height, width, 1), or (batch, 1, height, width) with "channels_first". The boxes are a dict of boxes,
+    float32 of shape (batch, max_boxes, 4), labels, int64 of shape (batch, max_boxes), and count, int32 of shape
+    (batch,), how many of them there are; the places behind hold boxes of 0 and the label -1.
 
     Iteration raises DecodeError or SourceError in place of the batch that would hold the sample, and goes on with
     the next batch if it is asked to.
@@ -80,7 +88,7 @@ class ImageLoader:
     def __init__(
         self,
         source: Source,
-        ops: Sequence[Op] = (),
+        ops: Sequence[Op | BatchOp] = (),
         *,
         labels: OneHot | None = None,
         batch_size: int = 32,
@@ -100,20 +108,24 @@ class ImageLoader:
         exclude: Collection[str] = (),
         truncated: str = "raise",
         max_pixels: int = 178_956_970,
+        box_format: str = "xyxy",
+        max_boxes: int | None = None,
+        min_visible: float = 0.0,
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
-        operations = _check.items("ops", ops, "a list of operations from tfgoloader.ops", Op)
+        operations, batch_operations = _operations(ops)
         if labels is not None and not isinstance(labels, OneHot):
             _check.fail("labels", labels, "None or ops.OneHot(num_classes)")
         if labels is not None and not source.has_labels:
             _check.fail("labels", labels, "None, since the source has no labels")
+        if batch_operations and labels is None:
+            _check.fail("labels", labels, f"ops.OneHot(num_classes), whose rows {batch_operations[0]} mixes")
+        if batch_operations and (source.has_masks or source.has_boxes):
+            _check.fail("ops", list(ops), f"none of {batch_operations[0]} with masks or boxes, which it does not mix")
         self._source = source
-        self._labels = labels
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
-        self._dtype = np.dtype(_check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")))
-        self._data_format = _check.choice("data_format", data_format, ("channels_last", "channels_first"))
         channels = _check.integer("channels", channels, 1, 4)
         if channels == 2:
             _check.fail("channels", channels, "1, 3 or 4")
@@ -126,13 +138,15 @@ class ImageLoader:
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
         spec = {
             "ops": [op._spec() for op in operations],
+            "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
+            "boxes": _boxes(source, box_format, max_boxes, min_visible),
             "batch_size": self._batch_size,
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
             "drop_remainder": self._drop_remainder,
-            "dtype": self._dtype.name,
-            "data_format": self._data_format,
+            "dtype": _check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")),
+            "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
             "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
             "num_workers": self.num_workers,
             "prefetch": _check.integer("prefetch", prefetch, 0, 2**31 - 1),
@@ -146,9 +160,7 @@ class ImageLoader:
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
         self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
-        height, width = json.loads(call(_native.pybind_DescribeLoader, self._handle.number))["output_size"]
-        last = self._data_format == "channels_last"
-        self._shape = (height, width, channels) if last else (channels, height, width)
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
@@ -167,23 +179,12 @@ class ImageLoader:
         return self._source.class_names
 
     @property
-    def element_spec(self) -> ArraySpec | tuple[ArraySpec, ArraySpec]:
-        """Shape and dtype of the images, or of images and labels, of a batch."""
+    def element_spec(self) -> Any:
+        """A batch with an `ArraySpec` in place of every array."""
         exact = self._on_error != "skip" and self.num_samples % self._batch_size == 0
         whole = self._drop_remainder or exact
         batch = self._batch_size if whole else None
-        images = ArraySpec((batch, *self._shape), self._dtype)
-        if not self._source.has_labels:
-            return images
-        return images, ArraySpec((batch, *self._label_shape), self._label_dtype)
-
-    @property
-    def _label_shape(self) -> tuple[int, ...]:
-        return (self._labels.num_classes,) if self._labels else ()
-
-    @property
-    def _label_dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self._labels else np.int64)
+        return _elements.map_arrays(lambda place: place.spec(batch), self._element)
 
     def __len__(self) -> int:
         """Return the number of batches in an epoch; the most there can be with on_error="skip"."""
@@ -191,7 +192,7 @@ class ImageLoader:
         return full + (rest > 0 and not self._drop_remainder)
 
     def __iter__(self) -> Iterator[Any]:
-        """Start the next epoch: an iterator of (images, labels), or of images where there are no labels."""
+        """Start the next epoch: an iterator of its batches, as the class describes them."""
         return _Epoch(self)
 
     def as_dataset(self) -> tf.data.Dataset:
@@ -248,14 +249,7 @@ class ImageLoader:
 
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
-        header = slab.header
-        images = slab.array(_HEADER_SIZE, (header.samples, *self._shape), self._dtype)
-        if not self._source.has_labels:
-            return images
-        return images, slab.array(header.labels, (header.samples, *self._label_shape), self._label_dtype)
-
-
-_HEADER_SIZE = Header.reserved.offset + Header.reserved.size
+        return _elements.map_arrays(lambda place: place.array(slab), self._element)
 
 
 class _Epoch:
@@ -297,6 +291,15 @@ class _Epoch:
         raise StopIteration
 
 
+def _operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
+    items = _check.items("ops", ops, "a list of operations from tfgoloader.ops", (Op, BatchOp))
+    single = [op for op in items if isinstance(op, Op)]
+    whole = [op for op in items if isinstance(op, BatchOp)]
+    if items != (*single, *whole):
+        _check.fail("ops", list(items), f"{whole[0]}, which is for whole batches, after the operations on pictures")
+    return single, whole
+
+
 def _dtype_name(dtype: Any) -> str:
     try:
         kind = np.dtype(dtype)
@@ -326,6 +329,20 @@ def _background(colour: Sequence[int] | None, channels: int) -> list[int] | None
     if isinstance(colour, (str, bytes)) or len(colour) != 3:
         _check.fail("background", colour, "None or three integers from 0 to 255")
     return [_check.integer("background", value, 0, 255) for value in colour]
+
+
+def _boxes(source: Source, box_format: str, most: int | None, min_visible: float) -> dict[str, Any] | None:
+    if most is not None and not source.has_boxes:
+        _check.fail("max_boxes", most, "None, since the source has no boxes")
+    share = _check.number("min_visible", min_visible, "a share from 0 to 1")
+    if not 0 <= share <= 1:
+        _check.fail("min_visible", min_visible, "a share from 0 to 1")
+    about = {
+        "format": _check.choice("box_format", box_format, ("xyxy", "rel_xyxy", "xywh")),
+        "most": 0 if most is None else _check.integer("max_boxes", most, 1, 2**24),
+        "min_visible": share,
+    }
+    return about if source.has_boxes else None
 
 
 def _most_bad(max_bad: float | None, on_error: str, samples: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import warnings
@@ -30,7 +31,7 @@ class Source:
 
     Attributes:
         class_names: names of the classes in the order of their labels, or None.
-        has_labels: whether the samples have labels.
+        has_labels, has_masks, has_boxes: whether the samples have them.
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -38,6 +39,8 @@ class Source:
         about = json.loads(call(_native.pybind_DescribeSource, self._handle.number))
         self._count: int = about["count"]
         self.has_labels: bool = about["has_labels"]
+        self.has_masks: bool = about["has_masks"]
+        self.has_boxes: bool = about["has_boxes"]
         self.class_names: list[str] | None = [to_text(name) for name in about["class_names"]] or None
         for name in about["empty_classes"]:
             warnings.warn(f"class {to_text(name)!r} has no pictures; its label stays free", stacklevel=3)
@@ -114,17 +117,34 @@ class ListFile(Source):
 
 
 class Paths(Source):
-    """Samples are given as paths, perhaps with a label each.
+    """Samples are given as paths, perhaps with a label, a mask and boxes each.
+
+    A mask is a PNG, GIF or BMP file of the picture's size, gray or with a palette, of at most 8 bits; the numbers that
+    it holds, a palette's indices or the gray values as they are stored, are class indices. A loader turns and crops
+    it as its picture, and hands out the nearest pixel's index, never one in between.
 
     Args:
         paths: the files, in order.
         labels: as many integers, kept as they are; None for pictures without labels.
+        masks: as many paths of masks; None for pictures without masks.
+        boxes: as many arrays of boxes, each of shape (number, 4), in the format that the loader is told; the number
+            differs from picture to picture and may be 0. None for pictures without boxes. They lie in the upright
+            picture, or in the one that is stored where the loader is told exif=False.
+        box_labels: as many arrays of integers, each of shape (number,): one for each box. None makes them all 0.
 
     Raises:
-        ConfigError: there are no paths, or not as many labels as paths, or a label is not an integer.
+        ConfigError: there are no paths; not as many labels, masks or boxes as paths, or labels as boxes; a label is not
+            an integer, or a box not four numbers.
     """
 
-    def __init__(self, paths: Sequence[_PathLike], labels: Sequence[int] | npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[_PathLike],
+        labels: Sequence[int] | npt.ArrayLike | None = None,
+        masks: Sequence[_PathLike] | None = None,
+        boxes: Sequence[npt.ArrayLike] | None = None,
+        box_labels: Sequence[npt.ArrayLike] | None = None,
+    ) -> None:
         found = _check.items("paths", paths, "a list of at least one path", (str, bytes, os.PathLike))
         if not found:
             _check.fail("paths", paths, "a list of at least one path")
@@ -139,4 +159,67 @@ class Paths(Source):
             if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max):
                 _check.fail("labels", f"dtype {array.dtype}", "integers that int64 holds")
             numbers = array.tolist()
-        super().__init__({"kind": "paths", "paths": [from_text(path) for path in found], "labels": numbers})
+        if box_labels is not None and boxes is None:
+            _check.fail("box_labels", "a list", "None without boxes")
+        super().__init__(
+            {
+                "kind": "paths",
+                "paths": [from_text(path) for path in found],
+                "labels": numbers,
+                "masks": None if masks is None else _masks(masks, len(found)),
+                "boxes": None if boxes is None else _boxes(boxes, box_labels, len(found)),
+            }
+        )
+
+
+def _boxes(boxes: Sequence[npt.ArrayLike], labels: Sequence[npt.ArrayLike] | None, count: int) -> dict[str, str]:
+    """Return what the core takes: how many boxes each picture has, then those of all, packed."""
+    found = [_box_array(f"boxes[{i}]", item, (4,)) for i, item in enumerate(_one_each("boxes", boxes, count))]
+    numbers = [len(array) for array in found]
+    if labels is None:
+        classes = [np.zeros(number, np.int64) for number in numbers]
+    else:
+        arrays = _one_each("box_labels", labels, count)
+        classes = [_box_array(f"box_labels[{i}]", item, ()) for i, item in enumerate(arrays)]
+    for i, (array, number) in enumerate(zip(classes, numbers, strict=True)):
+        if len(array) != number:
+            _check.fail(f"box_labels[{i}]", f"shape {array.shape}", f"one label for each of the {number} boxes")
+        if array.size and not np.can_cast(array.dtype, np.int64):
+            _check.fail(f"box_labels[{i}]", f"dtype {array.dtype}", "integers that int64 holds")
+    return {
+        "counts": _packed(numbers, "<i8"),
+        "coordinates": _packed(np.concatenate(found), "<f8"),
+        "labels": _packed(np.concatenate(classes), "<i8"),
+    }
+
+
+def _one_each(field: str, items: Any, count: int) -> tuple[Any, ...]:
+    found = _check.items(field, items, "None or a list of arrays", object)
+    if len(found) != count:
+        _check.fail(field, f"{len(found)} arrays", f"one array for each of the {count} paths")
+    return found
+
+
+def _box_array(field: str, item: Any, row: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Return an array of rows, perhaps of none."""
+    allowed = f"numbers of shape {('number', *row)}".replace("'", "")
+    try:
+        array = np.asarray(item)
+    except ValueError:
+        _check.fail(field, item, allowed)
+    if array.size == 0:
+        return np.zeros((0, *row), np.int64)
+    if array.ndim != 1 + len(row) or array.shape[1:] != row or array.dtype.kind not in "iuf":
+        _check.fail(field, f"shape {array.shape}, dtype {array.dtype}", allowed)
+    return array
+
+
+def _packed(values: npt.ArrayLike, dtype: str) -> str:
+    return base64.b64encode(np.asarray(values, dtype).tobytes()).decode()
+
+
+def _masks(masks: Sequence[_PathLike], count: int) -> list[str]:
+    found = _check.items("masks", masks, "None or a list of paths", (str, bytes, os.PathLike))
+    if len(found) != count:
+        _check.fail("masks", f"{len(found)} paths", f"one mask for each of the {count} paths")
+    return [from_text(path) for path in found]

@@ -1,7 +1,7 @@
 """What happens to a picture, and to its label. Names and arguments are those of the Keras layers.
 
 Operations are values: they draw nothing themselves. The core draws for each sample from (seed, epoch, index),
-before it decodes the picture.
+before it decodes the picture; operations on batches draw from (seed, epoch, batch).
 """
 
 from tfgoloader.ops._colour import (
@@ -33,7 +33,8 @@ from tfgoloader.ops._geometry import (
     RandomZoom,
 )
 from tfgoloader.ops._labels import OneHot
-from tfgoloader.ops._op import Op
+from tfgoloader.ops._mixing import CutMix, MixUp
+from tfgoloader.ops._op import BatchOp, Op
 from tfgoloader.ops._policies import (
     AugMix,
     AutoAugment,
@@ -50,8 +51,11 @@ __all__ = [
     "AugMix",
     "AutoAugment",
     "AutoContrast",
+    "BatchOp",
     "CenterCrop",
+    "CutMix",
     "Equalization",
+    "MixUp",
     "Normalization",
     "OneHot",
     "OneOf",

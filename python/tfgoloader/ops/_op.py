@@ -8,8 +8,8 @@ from typing import Any
 from tfgoloader import _check
 
 
-class Op:
-    """Base of the operations on pictures; its checks replace a field by what the core is given."""
+class Operation:
+    """Base of all operations; its checks replace a field by what the core is given."""
 
     def _spec(self) -> dict[str, Any]:
         return {"op": type(self).__name__, **vars(self)}
@@ -59,3 +59,11 @@ class Op:
         if not all(0 <= level <= 255 for level in levels):
             _check.fail(f"{name}.fill_value", value, allowed)
         self._set("fill_value", tuple(levels))
+
+
+class Op(Operation):
+    """Base of the operations on pictures."""
+
+
+class BatchOp(Operation):
+    """Base of the operations on whole batches, which come after those on pictures."""
