@@ -223,6 +223,12 @@ static void write_run(const struct pixel_float32 *form, const struct pixel_vecto
 	}
 }
 
+void pixel_row_float32(const struct pixel_float32 *form, uint8_t *out, const uint8_t *picture, size_t width, bool flip_x)
+{
+	const struct source source = {picture, 0, width, 1, form->channels, flip_x, false};
+	write_run(form, form->vectors[flip_x], form->channels, out, &source, 0, width, false);
+}
+
 void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const uint8_t *picture, size_t stride,
                          size_t width, size_t height, bool flip_x, bool flip_y)
 {

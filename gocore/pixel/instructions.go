@@ -21,7 +21,7 @@ func (i instructions) String() string {
 // best returns the widest set that this processor and its operating system support.
 func best() instructions {
 	switch {
-	case !cpu.X86.HasAVX2:
+	case !cpu.X86.HasAVX2 || !bool(C.pixel_has_f16c()):
 		return sse2
 	case !cpu.X86.HasAVX512F || !cpu.X86.HasAVX512BW || !cpu.X86.HasAVX512VL:
 		return avx2

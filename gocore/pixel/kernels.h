@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pixel_instructions { PIXEL_SSE2, PIXEL_AVX2, PIXEL_AVX512 };
+enum pixel_instructions { PIXEL_SSE2, PIXEL_AVX2, PIXEL_AVX512 }; // the second has F16C too
+
+enum pixel_sample { PIXEL_UINT8, PIXEL_FLOAT32, PIXEL_FLOAT16, PIXEL_BFLOAT16 };
 
 enum { PIXEL_MAX_CHANNELS = 4, PIXEL_MAX_LANES = 16 };
 
@@ -34,11 +36,19 @@ struct pixel_float32 {
 void pixel_prepare_float32(struct pixel_float32 *form, enum pixel_instructions instructions, int channels, bool planar,
                            const double *scale, const double *offset);
 
-// Both write height rows of width interleaved pixels, stride bytes apart at picture, to batch, mirrored left to right
-// if flip_x and top to bottom if flip_y.
+// Writes one row of pixels to where it soon is read again. The form is not planar.
+void pixel_row_float32(const struct pixel_float32 *form, uint8_t *out, const uint8_t *picture, size_t width, bool flip_x);
+
+// All write height rows of width interleaved pixels, stride bytes apart at picture, to batch, mirrored left to right
+// if flip_x and top to bottom if flip_y. For halves the form is not planar: they are separated afterwards.
 void pixel_write_float32(const struct pixel_float32 *form, uint8_t *batch, const uint8_t *picture, size_t stride,
                          size_t width, size_t height, bool flip_x, bool flip_y);
+void pixel_write_half(const struct pixel_float32 *form, enum pixel_sample sample, bool planar, uint8_t *batch,
+                      const uint8_t *picture, size_t stride, size_t width, size_t height, bool flip_x, bool flip_y);
 void pixel_write_uint8(enum pixel_instructions instructions, int channels, bool planar, uint8_t *batch,
                        const uint8_t *picture, size_t stride, size_t width, size_t height, bool flip_x, bool flip_y);
+
+// Whether the processor has F16C.
+bool pixel_has_f16c(void);
 
 #endif

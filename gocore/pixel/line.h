@@ -1,4 +1,4 @@
-// Lines of output: words that are floats or, where bytes are to be written, integers. What no vectors are needed for.
+// Lines of output: words that are floats or, where bytes are to be written, integers. What is the same for every set.
 #ifndef TFGOLOADER_PIXEL_LINE_H
 #define TFGOLOADER_PIXEL_LINE_H
 
@@ -25,8 +25,8 @@ struct place {
 	uint8_t *out;
 	size_t width, height;
 	int channels;
-	bool bytes;  // write interleaved bytes, else float32
-	bool planar; // where float32
+	enum pixel_sample sample;
+	bool planar; // unless bytes
 	bool flip_y;
 	int32_t *plane; // room for one channel of a line
 };
@@ -50,6 +50,11 @@ static inline void spread_affine(struct affine *lanes, struct affine *pixels, co
 		pixels->offset[i] = lanes->offset[i % 4];
 		pixels->offset_rest[i] = lanes->offset_rest[i % 4];
 	}
+}
+
+static inline size_t sample_bytes(enum pixel_sample sample)
+{
+	return sample == PIXEL_UINT8 ? 1 : sample == PIXEL_FLOAT32 ? 4 : 2;
 }
 
 static inline size_t round_up(size_t a, size_t b)
@@ -81,6 +86,13 @@ static inline __m128i widen_four(const uint8_t *bytes)
 	int32_t word;
 	memcpy(&word, bytes, sizeof word);
 	return widen_word(word);
+}
+
+// Returns the lower halves of four words.
+static inline __m128i pack_halves(__m128i words)
+{
+	words = _mm_srai_epi32(_mm_slli_epi32(words, 16), 16); // so that none is out of range
+	return _mm_packs_epi32(words, words);
 }
 
 #endif

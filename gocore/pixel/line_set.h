@@ -1,40 +1,6 @@
 // Vectors of the instruction set SET, and lines written with them; included by what is included for each set.
 
-#undef WORDS
-#undef FLOATS
-#undef WIDEN
-#undef ROUND
-#undef STREAM
-
-#define WORDS NAME(words)
-#define FLOATS NAME(floats)
-typedef int32_t WORDS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
-typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
-
-// What C has no words for: bytes as words, rounding to even, and stores past the caches.
-#if WIDTH == 4
-#define WIDEN(in) (WORDS) widen_four(in)
-#define ROUND(a) (WORDS) _mm_cvtps_epi32((__m128)(a))
-#define STREAM(to, a) _mm_stream_si128((__m128i *)(to), (__m128i)(a))
-#elif WIDTH == 8
-#define WIDEN(in) (WORDS) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(in)))
-#define ROUND(a) (WORDS) _mm256_cvtps_epi32((__m256)(a))
-#define STREAM(to, a) _mm256_stream_si256((__m256i *)(to), (__m256i)(a))
-#else
-#define WIDEN(in) (WORDS) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(in)))
-#define ROUND(a) (WORDS) _mm512_cvtps_epi32((__m512)(a))
-#define STREAM(to, a) _mm512_stream_si512((__m512i *)(to), (__m512i)(a))
-#endif
-
-INLINE WORDS NAME(load)(const void *from)
-{
-	return *(const WORDS *)from;
-}
-
-INLINE void NAME(store)(void *to, WORDS a)
-{
-	*(WORDS *)to = a;
-}
+#include "half_set.h"
 
 struct NAME(affine) {
 	FLOATS scale, scale_rest, offset, offset_rest;
@@ -52,10 +18,9 @@ INLINE FLOATS NAME(scale)(FLOATS samples, struct NAME(affine) affine)
 }
 
 // Copies past the caches, which a batch leaves long before it is read, where lines are whole.
-static void NAME(put)(uint8_t *out, const int32_t *line, size_t count)
+static void NAME(put)(uint8_t *out, const void *line, size_t bytes)
 {
-	const uint8_t *from = (const uint8_t *)line;
-	size_t bytes = count * sizeof *line;
+	const uint8_t *from = line;
 	size_t head = -(uintptr_t)out % sizeof(WORDS);
 	if (head > bytes)
 		head = bytes;
@@ -64,6 +29,14 @@ static void NAME(put)(uint8_t *out, const int32_t *line, size_t count)
 	for (; done + sizeof(WORDS) <= bytes; done += sizeof(WORDS))
 		STREAM(out + done, NAME(load)(from + done));
 	memcpy(out + done, from + done, bytes - done);
+}
+
+// Puts words that are floats, as they are or as halves.
+static void NAME(put_floats)(uint8_t *out, int32_t *line, size_t count, enum pixel_sample sample)
+{
+	if (sample != PIXEL_FLOAT32)
+		NAME(halve)(line, count, sample);
+	NAME(put)(out, line, count * sample_bytes(sample));
 }
 
 // Copies one channel of the line.
@@ -88,20 +61,20 @@ static void NAME(separate)(int32_t *plane, const int32_t *line, size_t width, in
 		plane[x] = line[channel];
 }
 
-// Writes the line as output row y.
-static void NAME(write_line)(const struct place *place, const int32_t *line, size_t y)
+// Writes `count` pixels to output row y from x on. Makes use of the line's memory.
+static void NAME(write_line)(const struct place *place, int32_t *line, size_t x, size_t count, size_t y)
 {
-	size_t width = place->width, height = place->height, channels = place->channels;
+	size_t width = place->width, height = place->height, channels = place->channels, size = sample_bytes(place->sample);
 	if (place->flip_y)
 		y = height - 1 - y;
-	if (place->bytes) {
-		narrow(place->out + y * width * channels, line, width * channels);
+	if (place->sample == PIXEL_UINT8) {
+		narrow(place->out + (y * width + x) * channels, line, count * channels);
 	} else if (!place->planar) {
-		NAME(put)(place->out + y * width * channels * sizeof(float), line, width * channels);
+		NAME(put_floats)(place->out + (y * width + x) * channels * size, line, count * channels, place->sample);
 	} else {
 		for (size_t c = 0; c < channels; c++) {
-			NAME(separate)(place->plane, line, width, channels, c);
-			NAME(put)(place->out + (c * height + y) * width * sizeof(float), place->plane, width);
+			NAME(separate)(place->plane, line, count, channels, c);
+			NAME(put_floats)(place->out + ((c * height + y) * width + x) * size, place->plane, count, place->sample);
 		}
 	}
 }

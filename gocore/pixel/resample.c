@@ -44,7 +44,7 @@ static struct arithmetic first_of(const struct pixel_resample *form)
 
 static struct arithmetic last_of(const struct pixel_resample *form)
 {
-	enum finish finish = form->fixed ? SHIFT : !form->bytes ? SCALE : form->half_up ? HALF_UP : TO_EVEN;
+	enum finish finish = form->fixed ? SHIFT : form->sample != PIXEL_UINT8 ? SCALE : form->half_up ? HALF_UP : TO_EVEN;
 	return (struct arithmetic){finish, form->gain, form->last, form->product_shift};
 }
 
@@ -132,7 +132,7 @@ void pixel_resample(const struct pixel_resample *form, const struct pixel_float3
 	r.end = picture + (size_t)(y.to - y.from - 1) * stride + (size_t)(x.to - x.from) * form->channels;
 	r.row = scratch + (-(uintptr_t)scratch / sizeof *scratch) % LANES;
 	r.line = r.row + parts.row;
-	r.place = (struct place){out, x.outputs, y.outputs, form->channels, form->bytes, form->planar, form->flip_y,
+	r.place = (struct place){out, x.outputs, y.outputs, form->channels, form->sample, form->planar, form->flip_y,
 	                         r.line + parts.line};
 	r.ring = r.place.plane + parts.line;
 	r.ring_stride = parts.line;

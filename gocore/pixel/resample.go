@@ -156,7 +156,11 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 	form := r.form(&scratch.x, &scratch.y)
 	form.instructions = uint32(w.instructions)
 	form.channels = C.int(w.channels)
-	form.bytes = C.bool(w.dtype == Uint8 || r.Convention != LikeKeras)
+	bytes := w.dtype == Uint8 || r.Convention != LikeKeras
+	form.sample = w.dtype.sample()
+	if bytes {
+		form.sample = C.PIXEL_UINT8
+	}
 	form.planar = C.bool(w.layout == ChannelsFirst && w.channels > 1)
 	form.flip_x, form.flip_y = C.bool(flipX), C.bool(flipY)
 
@@ -167,7 +171,7 @@ func (w *Writer) Resample(scratch *Scratch, dst []byte, src Picture, origin imag
 			ErrSize, x.Count, y.Count, window, size)
 	}
 	picture := src.Pix[(window.Min.Y-origin.Y)*src.Stride+(window.Min.X-origin.X)*src.Channels:]
-	return w.make(scratch, dst, x.Count, y.Count, bool(form.bytes), func(out []byte) {
+	return w.make(scratch, dst, x.Count, y.Count, bytes, func(out []byte) {
 		C.pixel_resample(&form, &w.float32, tx, ty, scratch.c(size), start(out), start(picture), C.size_t(src.Stride))
 	})
 }

@@ -20,8 +20,8 @@ struct pixel_resample {
 	enum pixel_instructions instructions;
 	int channels;
 	bool y_first;
-	bool bytes;  // write interleaved bytes, else float32 with scale and offset
-	bool planar; // where float32
+	enum pixel_sample sample; // bytes are interleaved, others have scale and offset
+	bool planar;              // unless bytes
 	bool flip_x, flip_y;
 	bool half_up; // how float32 becomes bytes, else to even
 	float gain;

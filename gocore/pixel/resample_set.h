@@ -275,7 +275,7 @@ INLINE void NAME(resample)(const struct resample *r, bool fixed)
 			}
 			NAME(along_y)(r, r->line, y, last, fixed, false);
 		}
-		NAME(write_line)(&r->place, r->line, y);
+		NAME(write_line)(&r->place, r->line, 0, r->x.outputs, y);
 	}
 }
 

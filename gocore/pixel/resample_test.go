@@ -179,10 +179,11 @@ func TestResampleMatchesDefinition(t *testing.T) {
 								want = min(max(want, 0), 255)
 								tolerance += 0.5
 							} else {
-								value = float64(math.Float32frombits(binary.LittleEndian.Uint32(got[4*at:])))
+								value = f.dtype.float64(got, at)
 								if f.values != nil {
 									want = want*float64(f.values.Scale[c]) + float64(f.values.Offset[c])
 									tolerance *= max(1e-3, math.Abs(float64(f.values.Scale[c])))
+									tolerance += f.dtype.rounding() * math.Abs(want)
 								}
 							}
 							if !(math.Abs(value-want) <= tolerance) {
@@ -332,9 +333,10 @@ func TestResampleOfAllPixelsIsWrite(t *testing.T) {
 			if f.dtype == Uint8 || r.Interpolation < Lanczos3 {
 				t.Fatalf("%v, %d by %d: differs", r, width, height)
 			}
-			for i, value := range floats(got) { // TensorFlow's sin(pi) is not 0
-				if math.Abs(value-floats(want)[i]) > 1e-3 {
-					t.Fatalf("%v, %d by %d: %g, not %g", r, width, height, value, floats(want)[i])
+			for i := range len(got) / w.Bytes(1, 1) * f.channels { // TensorFlow's sin(pi) is not 0
+				value, want := f.dtype.float64(got, i), f.dtype.float64(want, i)
+				if math.Abs(value-want) > 1e-3+2*f.dtype.rounding()*math.Abs(want) {
+					t.Fatalf("%v, %d by %d: %g, not %g", r, width, height, value, want)
 				}
 			}
 		}

@@ -15,7 +15,7 @@
 #define SET avx2
 #define WIDTH 8
 #pragma GCC push_options
-#pragma GCC target("avx2")
+#pragma GCC target("avx2,f16c")
 #include SET_FILE
 #pragma GCC pop_options
 #undef SET

@@ -11,6 +11,7 @@ struct warp {
 	const uint8_t *picture, *end;
 	int32_t stride;
 	struct place place;
+	bool bytes;
 	struct affine pixels; // of four lanes for each pixel
 	size_t right, below;  // how far the next pixels are; 0 where there are none
 	int32_t last_x, last_y; // the last pixels that may come first of two
@@ -90,7 +91,7 @@ size_t pixel_warp_scratch(const struct pixel_warp *form)
 void pixel_warp_picture(const struct pixel_warp *form, const struct pixel_float32 *values, int32_t *scratch, uint8_t *out,
                         const uint8_t *picture, size_t stride)
 {
-	struct warp w = {.form = *form, .picture = picture, .stride = stride};
+	struct warp w = {.form = *form, .picture = picture, .stride = stride, .bytes = form->sample == PIXEL_UINT8};
 	int32_t width = form->to_x - form->from_x, height = form->to_y - form->from_y;
 	w.end = picture + (height - 1) * stride + (size_t)width * form->channels;
 	w.right = width > 1 ? form->channels : 0;
@@ -103,7 +104,7 @@ void pixel_warp_picture(const struct pixel_warp *form, const struct pixel_float3
 	w.x = (float *)(w.how + row);
 	w.y = w.x + row;
 	w.line = w.how + 3 * row;
-	w.place = (struct place){out, form->outputs_x, form->outputs_y, form->channels, form->bytes, form->planar,
+	w.place = (struct place){out, form->outputs_x, form->outputs_y, form->channels, form->sample, form->planar,
 	                         form->flip_y, w.line + line_words(form)};
 	struct affine lanes;
 	spread_affine(&lanes, &w.pixels, values, form->channels);

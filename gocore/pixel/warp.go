@@ -199,7 +199,7 @@ func (w *Writer) Warp(scratch *Scratch, dst []byte, src Picture, origin image.Po
 	}
 	form := C.struct_pixel_warp{
 		instructions: uint32(w.instructions), channels: C.int(w.channels), nearest: warp.Interpolation == Nearest,
-		bytes: w.dtype == Uint8, planar: w.layout == ChannelsFirst && w.channels > 1,
+		sample: w.dtype.sample(), planar: w.layout == ChannelsFirst && w.channels > 1,
 		flip_x: C.bool(flipX), flip_y: C.bool(flipY), fill: uint32(warp.Fill.Mode),
 		width: C.int32_t(warp.Input.X), height: C.int32_t(warp.Input.Y),
 		from_x: C.int32_t(window.Min.X), from_y: C.int32_t(window.Min.Y),
@@ -220,7 +220,7 @@ func (w *Writer) Warp(scratch *Scratch, dst []byte, src Picture, origin image.Po
 	if size > maxWords {
 		return fmt.Errorf("%w: the part %v of a warp takes %d words of scratch", ErrSize, out, size)
 	}
-	return w.make(scratch, dst, out.Dx(), out.Dy(), bool(form.bytes), func(place []byte) {
+	return w.make(scratch, dst, out.Dx(), out.Dy(), w.dtype == Uint8, func(place []byte) {
 		C.pixel_warp_picture(&form, &w.float32, scratch.c(size), start(place), start(src.Pix), C.size_t(src.Stride))
 	})
 }

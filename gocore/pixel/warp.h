@@ -10,8 +10,8 @@ struct pixel_warp {
 	enum pixel_instructions instructions;
 	int channels;
 	bool nearest; // else bilinear
-	bool bytes;   // write interleaved bytes, else float32 with scale and offset
-	bool planar;  // where float32
+	enum pixel_sample sample; // bytes are interleaved, others have scale and offset
+	bool planar;              // unless bytes
 	bool flip_x, flip_y;
 	enum pixel_fill fill;
 	float matrix[8];

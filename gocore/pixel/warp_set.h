@@ -18,7 +18,7 @@
 
 INLINE FLOATS NAME(either)(WORDS which, FLOATS yes, FLOATS no)
 {
-	return (FLOATS)(((WORDS)yes & which) | ((WORDS)no & ~which));
+	return (FLOATS)NAME(choose)(which, (WORDS)yes, (WORDS)no);
 }
 
 INLINE WORDS NAME(clamp)(WORDS a, int32_t least, int32_t most)
@@ -182,13 +182,13 @@ static bool NAME(find_row)(const struct warp *w, int32_t y)
 static void NAME(interpolate_row)(const struct warp *w, struct span span, bool near_end)
 {
 	if (near_end)
-		NAME(interpolate)(w, span, w->form.channels, true, w->form.bytes);
-	else if (w->form.channels == 3 && w->form.bytes)
+		NAME(interpolate)(w, span, w->form.channels, true, w->bytes);
+	else if (w->form.channels == 3 && w->bytes)
 		NAME(interpolate)(w, span, 3, false, true);
 	else if (w->form.channels == 3)
 		NAME(interpolate)(w, span, 3, false, false);
 	else
-		NAME(interpolate)(w, span, w->form.channels, false, w->form.bytes);
+		NAME(interpolate)(w, span, w->form.channels, false, w->bytes);
 }
 
 // Sets the pixels of the line that are not whole.
@@ -204,7 +204,7 @@ static void NAME(fill)(const struct warp *w, WORDS outside)
 			FLOATS samples = {0};
 			for (int c = 0; c < w->form.channels; c++)
 				samples[c] = edge_sample(w, w->x[i], w->y[i], c);
-			value = NAME(finish)(samples, w->form.bytes, affine);
+			value = NAME(finish)(samples, w->bytes, affine);
 		}
 		for (int c = 0; c < w->form.channels; c++)
 			pixel[c] = value[c];
@@ -216,12 +216,12 @@ static void NAME(warp)(const struct warp *w)
 	FLOATS value = {0};
 	for (int c = 0; c < w->form.channels; c++)
 		value[c] = w->form.value[c];
-	WORDS outside = NAME(finish)(value, w->form.bytes, NAME(load_affine)(&w->pixels, 0));
+	WORDS outside = NAME(finish)(value, w->bytes, NAME(load_affine)(&w->pixels, 0));
 	for (int32_t y = 0; y < w->form.outputs_y; y++) {
 		bool near_end = NAME(find_row)(w, y);
 		NAME(interpolate_row)(w, span_whole(w), near_end);
 		NAME(fill)(w, outside);
-		NAME(write_line)(&w->place, w->line, y);
+		NAME(write_line)(&w->place, w->line, 0, w->form.outputs_x, y);
 	}
 }
 

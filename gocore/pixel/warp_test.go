@@ -185,8 +185,9 @@ func TestWarpMatchesDefinition(t *testing.T) {
 							tolerance += 0.5
 							least, most = max(0, min(least, 255)), max(0, min(most, 255))
 						} else {
-							value = floats(got[4*at : 4*at+4])[0]
+							value = f.dtype.float64(got, at)
 							if f.values != nil {
+								tolerance += math.Abs(value/f.values.Scale[c]) * f.dtype.rounding()
 								value = (value - f.values.Offset[c]) / f.values.Scale[c]
 								tolerance += math.Abs(f.values.Offset[c]/f.values.Scale[c]) * 1e-6
 							}

@@ -5,6 +5,8 @@ package pixel
 // #cgo CFLAGS: -std=c11 -O2 -fno-fast-math -Wall -Wextra
 // #cgo noescape pixel_write_float32
 // #cgo nocallback pixel_write_float32
+// #cgo noescape pixel_write_half
+// #cgo nocallback pixel_write_half
 // #cgo noescape pixel_write_uint8
 // #cgo nocallback pixel_write_uint8
 // // ISO mode also keeps GCC from rounding a product and its sum only once.
@@ -31,7 +33,17 @@ const (
 	Uint8 DType = iota
 	Float32
 	Uint16
+	Float16
+	BFloat16
 )
+
+// float tells whether samples have a scale and an offset.
+func (d DType) float() bool { return d == Float32 || d == Float16 || d == BFloat16 }
+
+// sample returns what kernels call the dtype, which is not Uint16.
+func (d DType) sample() uint32 {
+	return [...]uint32{Uint8: C.PIXEL_UINT8, Float32: C.PIXEL_FLOAT32, Float16: C.PIXEL_FLOAT16, BFloat16: C.PIXEL_BFLOAT16}[d]
+}
 
 // Layout is the order of a batch's axes.
 type Layout int
@@ -71,8 +83,9 @@ type Writer struct {
 	float32      C.struct_pixel_float32
 }
 
-// NewWriter returns a writer of pictures of 1, 3 or 4 channels. Values are for Float32 only; nil keeps 0 to 255. The
-// result is the same on every machine. Errors wrap ErrWriter.
+// NewWriter returns a writer of pictures of 1, 3 or 4 channels. Values are for floats only; nil keeps 0 to 255. Float16
+// and BFloat16 are Float32's results rounded half to even, as numpy.float16 and ml_dtypes.bfloat16 do. The result is the
+// same on every machine. Errors wrap ErrWriter.
 func NewWriter(channels int, dtype DType, layout Layout, values *Affine) (*Writer, error) {
 	return newWriter(channels, dtype, layout, values, best())
 }
@@ -83,16 +96,16 @@ func newWriter(channels int, dtype DType, layout Layout, values *Affine, set ins
 		return nil, fmt.Errorf("%w: %d channels, not 1, 3 or 4", ErrWriter, channels)
 	case layout != ChannelsLast && layout != ChannelsFirst:
 		return nil, fmt.Errorf("%w: layout %d", ErrWriter, layout)
-	case dtype != Uint8 && dtype != Float32 && dtype != Uint16:
+	case dtype < Uint8 || dtype > BFloat16:
 		return nil, fmt.Errorf("%w: dtype %d", ErrWriter, dtype)
-	case dtype != Float32 && values != nil:
+	case !dtype.float() && values != nil:
 		return nil, fmt.Errorf("%w: integer samples take no scale and offset", ErrWriter)
 	case values != nil && (len(values.Scale) != channels || len(values.Offset) != channels):
 		return nil, fmt.Errorf("%w: %d scales and %d offsets for %d channels",
 			ErrWriter, len(values.Scale), len(values.Offset), channels)
 	}
 	w := &Writer{channels: channels, dtype: dtype, layout: layout, instructions: set}
-	if dtype == Float32 {
+	if dtype.float() {
 		w.prepareFloat32(values)
 	}
 	return w, nil
@@ -106,13 +119,13 @@ func (w *Writer) prepareFloat32(values *Affine) {
 			scale[c], offset[c] = C.double(values.Scale[c]), C.double(values.Offset[c])
 		}
 	}
-	C.pixel_prepare_float32(&w.float32, uint32(w.instructions), C.int(w.channels), w.layout == ChannelsFirst,
-		&scale[0], &offset[0])
+	planar := w.layout == ChannelsFirst && w.dtype == Float32 // halves are separated when they have been made
+	C.pixel_prepare_float32(&w.float32, uint32(w.instructions), C.int(w.channels), C.bool(planar), &scale[0], &offset[0])
 }
 
 // Bytes returns the size in a batch of a picture of width times height pixels.
 func (w *Writer) Bytes(width, height int) int {
-	return width * height * w.channels * [...]int{Uint8: 1, Float32: 4, Uint16: 2}[w.dtype]
+	return width * height * w.channels * [...]int{Uint8: 1, Float32: 4, Uint16: 2, Float16: 2, BFloat16: 2}[w.dtype]
 }
 
 // Write writes src, which is wide for Uint16 alone, to dst, mirrored left to right where flipX and top to bottom where flipY. The two must not overlap,
@@ -133,6 +146,9 @@ func (w *Writer) Write(dst []byte, src Picture, flipX, flipY bool) error {
 	switch w.dtype {
 	case Float32:
 		C.pixel_write_float32(&w.float32, batch, picture, stride, width, height, C.bool(flipX), C.bool(flipY))
+	case Float16, BFloat16:
+		C.pixel_write_half(&w.float32, w.dtype.sample(), w.layout == ChannelsFirst,
+			batch, picture, stride, width, height, C.bool(flipX), C.bool(flipY))
 	case Uint8:
 		C.pixel_write_uint8(uint32(w.instructions), C.int(w.channels), w.layout == ChannelsFirst,
 			batch, picture, stride, width, height, C.bool(flipX), C.bool(flipY))

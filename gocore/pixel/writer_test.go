@@ -32,8 +32,10 @@ func forms() []form {
 	var all []form
 	for _, channels := range []int{1, 3, 4} {
 		for _, layout := range []Layout{ChannelsLast, ChannelsFirst} {
-			all = append(all, form{channels, Uint8, layout, nil}, form{channels, Float32, layout, nil},
-				form{channels, Float32, layout, &Affine{values.Scale[:channels], values.Offset[:channels]}})
+			all = append(all, form{channels, Uint8, layout, nil}, form{channels, Float32, layout, nil})
+			for _, dtype := range []DType{Float32, Float16, BFloat16} {
+				all = append(all, form{channels, dtype, layout, &Affine{values.Scale[:channels], values.Offset[:channels]}})
+			}
 		}
 	}
 	return all
@@ -45,10 +47,7 @@ func (f form) String() string {
 
 // reference returns what a Writer has to write, sample by sample.
 func (f form) reference(src Picture, flipX, flipY bool) []byte {
-	size := 1
-	if f.dtype == Float32 {
-		size = 4
-	}
+	size := map[DType]int{Uint8: 1, Float32: 4, Float16: 2, BFloat16: 2}[f.dtype]
 	out := make([]byte, src.Width*src.Height*f.channels*size)
 	for y := range src.Height {
 		for x := range src.Width {
@@ -73,7 +72,11 @@ func (f form) reference(src Picture, flipX, flipY bool) []byte {
 				if f.values != nil {
 					value = rescale(sample, f.values.Scale[c], f.values.Offset[c])
 				}
-				binary.LittleEndian.PutUint32(out[at*4:], math.Float32bits(value))
+				if f.dtype == Float32 {
+					binary.LittleEndian.PutUint32(out[at*4:], math.Float32bits(value))
+				} else {
+					binary.LittleEndian.PutUint16(out[at*2:], f.dtype.half(value))
+				}
 			}
 		}
 	}
@@ -222,7 +225,7 @@ func TestNewWriterRefuses(t *testing.T) {
 		{0, Uint8, ChannelsLast, nil},
 		{2, Uint8, ChannelsLast, nil},
 		{5, Float32, ChannelsLast, nil},
-		{3, Uint16 + 1, ChannelsLast, nil},
+		{3, BFloat16 + 1, ChannelsLast, nil},
 		{3, Uint8, Layout(2), nil},
 		{3, Float32, Layout(-1), nil},
 		{1, Uint8, ChannelsLast, &Affine{one, one}},

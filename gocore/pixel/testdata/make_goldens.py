@@ -1,10 +1,10 @@
 """Makes the pictures that the tests compare with, by the libraries themselves.
 
     python make_goldens.py keras opencv pillow torchvision
-    python make_goldens.py warp border
+    python make_goldens.py warp border half
 
 writes one file for each name: an archive of arrays, each of which says in its name how it came about. The first are for
-TestResampleIsLikeTheLibraries, the others, by TensorFlow and NumPy, for the tests of what they are called after.
+TestResampleIsLikeTheLibraries; the others, by TensorFlow, NumPy and ml_dtypes, for tests of what they are called after.
 """
 
 import sys
@@ -136,9 +136,28 @@ def border(goldens: dict[str, np.ndarray]) -> None:
             goldens[f"{fill} 77 {width} {height} {left} {top} {right} {bottom}"] = padded
 
 
+def half(goldens: dict[str, np.ndarray]) -> None:
+    import ml_dtypes
+
+    affines = [(1, 0), (1 / 255, 0), (1 / 127.5, -1), (-3.7e-7, 1e-6), (1 / 58.395, -123.675 / 58.395), (300.7, -9000)]
+    levels = np.arange(256)
+    values = [(levels * scale + offset).astype(np.float32) for scale, offset in affines]
+    bits = np.random.default_rng(1).integers(0, 2**32, 4096, np.uint64).astype(np.uint32).view(np.float32)
+    floats = np.concatenate([*values, bits[np.isfinite(bits)]])
+    goldens["floats"] = floats
+    with np.errstate(over="ignore"):
+        goldens["float16"] = floats.astype(np.float16).view(np.uint16)
+    goldens["bfloat16"] = floats.astype(ml_dtypes.bfloat16).view(np.uint16)
+    # Half way from each positive number to the next; the last, to infinity.
+    exact = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    halfway = (exact + np.append(exact[1:], np.float32(2**16))) / 2
+    with np.errstate(over="ignore"):
+        goldens["halfway"] = halfway.astype(np.float16).view(np.uint16)
+
+
 if __name__ == "__main__":
     for library in sys.argv[1:]:
         goldens: dict[str, np.ndarray] = {}
-        makers = (keras, opencv, pillow, torchvision, warp, border)
+        makers = (keras, opencv, pillow, torchvision, warp, border, half)
         {maker.__name__: maker for maker in makers}[library](goldens)
         np.savez_compressed(Path(__file__).with_name(f"{library}.npz"), **goldens)
