@@ -78,8 +78,8 @@ class ImageLoader:
 
     An element is the images alone, or the tuple of images and targets. Images are one array, or with several views a
     tuple of as many. Targets are the labels, the masks or the boxes where the source has one of them, and a dict of
-    those it has, by Keras' names, where it has more: labels, segmentation_masks, bounding_boxes. The labels are int64 of
-    shape (batch,) or float32 rows; the masks uint8 class indices of shape (batch, height, width, 1), or (batch, 1,
+    those it has, by Keras' names, where it has more: labels, segmentation_masks, bounding_boxes. The labels are int64
+    of shape (batch,) or float32 rows; the masks uint8 class indices of shape (batch, height, width, 1), or (batch, 1,
     height, width) with "channels_first". The boxes are a dict of boxes, float32 of shape (batch, max_boxes, 4), labels,
     int64 of shape (batch, max_boxes), and count, int32 of shape (batch,), how many of them there are; the places behind
     hold boxes of 0 and the label -1.
