@@ -85,6 +85,7 @@ LOADER = {
     "batch_ops": [],
     "one_hot": None,
     "boxes": None,
+    "views": 1,
     "batch_size": 4,
     "shuffle": False,
     "seed": 2**64 - 1,

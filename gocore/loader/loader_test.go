@@ -59,7 +59,7 @@ func spec() Spec {
 	return Spec{
 		Ops:       []json.RawMessage{json.RawMessage(`{"op":"RandomCrop","height":16,"width":16}`)},
 		BatchSize: 4, Shuffle: true, Seed: 7, DType: "uint8", DataFormat: "channels_last", DCTMethod: "accurate",
-		Workers: 3, Prefetch: 2, MaxPixels: 1 << 20, OnError: "raise", Channels: 3, EXIF: true,
+		Workers: 3, Prefetch: 2, MaxPixels: 1 << 20, OnError: "raise", Channels: 3, EXIF: true, Views: 1,
 	}
 }
 
@@ -327,6 +327,7 @@ func TestSpecificationsThatCannotWork(t *testing.T) {
 		"classes":     func(s *Spec) { s.OneHot = &OneHot{Classes: 2} },
 		"no class":    func(s *Spec) { s.OneHot = &OneHot{} },
 		"too large":   func(s *Spec) { s.BatchSize = 1 << 30; s.OneHot = &OneHot{Classes: 1 << 24} },
+		"views":       func(s *Spec) { s.Views = 0 },
 		"output":      func(s *Spec) { s.MaxPixels = 255 },
 	} {
 		s := spec()

@@ -38,7 +38,9 @@ func (w *worker) mix(j job) (err error) {
 	for place, op := range p.mixtures {
 		random := w.draw.Reset(p.Seed, j.epoch.number, j.batch.number, mixture-place)
 		shares := op.Draw(random, int(slab.c.samples), p.pictures.Size)
-		w.mixer.Pictures(shares, rows(p.images), p.pictures)
+		for _, images := range p.images { // one label is of all views
+			w.mixer.Pictures(shares, rows(images), p.pictures)
+		}
 		w.mixer.Labels(shares, rows(p.labels))
 	}
 	return nil

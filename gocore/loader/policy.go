@@ -16,10 +16,11 @@ var ErrTooManyBad = errors.New("too many bad files")
 const substitutes = 100
 
 // The random numbers of operations on a sample are keyed by their places, from 0 on; below lie the numbers for what else is
-// drawn: substitutes of a sample, and operations on a batch, each downwards from here.
+// drawn: substitutes of a sample, downwards, the seeds of views, and operations on a batch, downwards.
 const (
 	substitution = -1
-	mixture      = substitution - substitutes - 1
+	viewing      = substitution - substitutes - 1
+	mixture      = viewing - 1
 )
 
 // BadFile is a file that could not be used, and why.

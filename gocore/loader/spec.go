@@ -11,6 +11,7 @@ import (
 	"tfgoloader/gocore/jpeg"
 	"tfgoloader/gocore/mix"
 	"tfgoloader/gocore/pixel"
+	"tfgoloader/gocore/sample"
 	"tfgoloader/gocore/source"
 )
 
@@ -21,6 +22,7 @@ type Spec struct {
 	BatchOps      []json.RawMessage `json:"batch_ops"`
 	OneHot        *OneHot           `json:"one_hot"`
 	Boxes         *Boxes            `json:"boxes"`
+	Views         int               `json:"views"` // of each sample, each with its own random numbers
 	BatchSize     int               `json:"batch_size"`
 	Shuffle       bool              `json:"shuffle"`
 	Seed          uint64            `json:"seed"`
@@ -49,8 +51,9 @@ type plan struct {
 	pictures  mix.Pictures
 	codec     codec.Options
 	layout    *layout
-	images    *Array
-	labels    *Array // nil where there are none, as are masks
+	seeds     []uint64 // of each view
+	images    []*Array // of each view
+	labels    *Array   // nil where there are none, as are masks
 	masks     *Array
 	boxes     *boxArrays
 	indices   *pixel.Writer // writes masks
@@ -108,6 +111,9 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 	if err := p.parseBatchOps(list, dtype, format); err != nil {
 		return nil, err
 	}
+	if spec.Views < 1 || spec.Views > 1 && (list.HasMasks() || list.HasBoxes()) {
+		return nil, configError("views are at least 1, and no more with masks or boxes")
+	}
 	if spec.Boxes != nil && !list.HasBoxes() {
 		return nil, configError("boxes: the source has none")
 	}
@@ -134,8 +140,19 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 // arrange says which arrays a batch has.
 func (p *plan) arrange(list *source.List) (err error) {
 	p.layout = newLayout(p.BatchSize)
-	if p.images, err = p.layout.add("images", p.DType, p.shape(p.Channels)...); err != nil {
-		return err
+	for view := range p.Views {
+		name, seed := "images", p.Seed
+		if p.Views > 1 {
+			name = fmt.Sprintf("images_%d", view)
+		}
+		if view > 0 {
+			seed = sample.Random(p.Seed, 0, int64(view), viewing).Uint64()
+		}
+		images, err := p.layout.add(name, p.DType, p.shape(p.Channels)...)
+		if err != nil {
+			return err
+		}
+		p.seeds, p.images = append(p.seeds, seed), append(p.images, images)
 	}
 	switch {
 	case p.OneHot != nil:

@@ -11,6 +11,7 @@ import (
 	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
 	"tfgoloader/gocore/mix"
+	"tfgoloader/gocore/pixel"
 	"tfgoloader/gocore/sample"
 )
 
@@ -23,6 +24,8 @@ type worker struct {
 	draw    sample.Draw
 	augment augment.Work
 	mixer   mix.Mixer
+	plans   []augment.Plan // of a sample's views
+	copy    []byte
 	clock   time.Time
 }
 
@@ -108,6 +111,13 @@ func (w *worker) open(decoder *codec.Decoder, path string) (size image.Point, er
 	return decoder.Open(w.file)
 }
 
+// copied gives a copy of a picture, valid until the next call.
+func (w *worker) copied(p pixel.Picture) pixel.Picture {
+	w.copy = append(w.copy[:0], p.Pix...)
+	p.Pix = w.copy
+	return p
+}
+
 func (w *worker) fill(j job, index int64) (err error) {
 	defer recovered(&err)
 	p, counters, list, slab := w.loader.plan, &w.loader.counters, w.loader.list, j.batch.slab
@@ -116,28 +126,41 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
-	plan, err := p.pipeline.Plan(size, &w.draw, p.Seed, j.epoch.number, index)
-	if err != nil {
-		return err
+	var needed image.Rectangle
+	w.plans = w.plans[:0]
+	for _, seed := range p.seeds {
+		plan, err := p.pipeline.Plan(size, &w.draw, seed, j.epoch.number, index)
+		if err != nil {
+			return err
+		}
+		w.plans = append(w.plans, plan)
+		needed = needed.Union(plan.Decode)
 	}
-	picture, err := w.decoder.Read(plan.Decode)
+	picture, err := w.decoder.Read(needed)
 	if err != nil {
 		return err
 	}
 	w.lap(&counters.decode)
-	if err := plan.Write(slab.row(p.images, j.slot), picture, p.writer, &w.augment); err != nil {
-		return err
+	for view := range w.plans {
+		plan := &w.plans[view]
+		part := picture.Part(plan.Decode.Sub(needed.Min))
+		if view < len(w.plans)-1 { // the views after it need the pixels as they are
+			part = w.copied(part)
+		}
+		if err := plan.Write(slab.row(p.images[view], j.slot), part, p.writer, &w.augment); err != nil {
+			return err
+		}
 	}
 	if p.labels != nil {
 		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
 	}
 	if p.boxes != nil {
 		boxes, labels := list.Boxes(int(index))
-		p.boxes.write(slab, j.slot, boxes, labels, &plan, size, p.pipeline.Size)
+		p.boxes.write(slab, j.slot, boxes, labels, &w.plans[0], size, p.pipeline.Size)
 	}
 	w.lap(&counters.augment)
 	if p.masks != nil {
-		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, plan.Mask()); err != nil {
+		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, w.plans[0].Mask()); err != nil {
 			return err
 		}
 	}

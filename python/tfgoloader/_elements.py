@@ -43,7 +43,8 @@ def element(description: str) -> Any:
         about["name"]: Place(about["offset"], tuple(about["shape"]), np.dtype(about["dtype"]))
         for about in json.loads(description)["arrays"]
     }
-    images = places["images"]
+    views = tuple(place for name, place in places.items() if name.startswith("images"))
+    images = views if len(views) > 1 else views[0]
     targets: dict[str, Any] = {name: places[name] for name in ("labels", "segmentation_masks") if name in places}
     if "boxes" in places:
         parts = {"boxes": "boxes", "labels": "box_labels", "count": "box_counts"}

@@ -68,18 +68,21 @@ class ImageLoader:
             source's picture with the most boxes has.
         min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
             that show less, or nothing, are left out.
+        views: how many times each picture goes through the operations, each time with random numbers of its own; the
+            first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
 
     Raises:
         ConfigError: an argument is wrong, a label is outside OneHot's classes, or a box is not finite or ends before
             it starts.
         ForkError: in a forked child of a process that had imported the package.
 
-    An element is the images alone, or the tuple of images and targets. Targets are the labels, the masks or the boxes
-    where the source has one of them, and a dict of those it has by Keras' names: labels, segmentation_masks,
-    bounding_boxes. The labels are int64 of shape (batch,) or float32 rows; the masks uint8 class indices of shape
-    (batch, height, width, 1), or (batch, 1, height, width) with "channels_first". The boxes are a dict of boxes,
-    float32 of shape (batch, max_boxes, 4), labels, int64 of shape (batch, max_boxes), and count, int32 of shape
-    (batch,), how many of them there are; the places behind hold boxes of 0 and the label -1.
+    An element is the images alone, or the tuple of images and targets. Images are one array, or with several views a
+    tuple of as many. Targets are the labels, the masks or the boxes where the source has one of them, and a dict of
+    those it has, by Keras' names, where it has more: labels, segmentation_masks, bounding_boxes. The labels are int64
+    of shape (batch,) or float32 rows; the masks uint8 class indices of shape (batch, height, width, 1), or (batch, 1,
+    height, width) with "channels_first". The boxes are a dict of boxes, float32 of shape (batch, max_boxes, 4), labels,
+    int64 of shape (batch, max_boxes), and count, int32 of shape (batch,), how many of them there are; the places behind
+    hold boxes of 0 and the label -1.
 
     Iteration raises DecodeError or SourceError in place of the batch that would hold the sample, and goes on with
     the next batch if it is asked to.
@@ -111,6 +114,7 @@ class ImageLoader:
         box_format: str = "xyxy",
         max_boxes: int | None = None,
         min_visible: float = 0.0,
+        views: int = 1,
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
@@ -141,6 +145,7 @@ class ImageLoader:
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
             "boxes": _boxes(source, box_format, max_boxes, min_visible),
+            "views": _views(source, views),
             "batch_size": self._batch_size,
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
@@ -343,6 +348,13 @@ def _boxes(source: Source, box_format: str, most: int | None, min_visible: float
         "min_visible": share,
     }
     return about if source.has_boxes else None
+
+
+def _views(source: Source, views: int) -> int:
+    count = _check.integer("views", views, 1, 2**10)
+    if count > 1 and (source.has_masks or source.has_boxes):
+        _check.fail("views", views, "1 for a source with masks or boxes")
+    return count
 
 
 def _most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
