@@ -164,14 +164,18 @@ class ImageLoader:
             "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
-        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
-        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
+        self._open(spec)
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
                 "and drop_remainder is set",
                 stacklevel=2,
             )
+
+    def _open(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+        self._handle = Handle(call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(spec)))
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
 
     @property
     def num_samples(self) -> int:
@@ -211,6 +215,23 @@ class ImageLoader:
         from tfgoloader import _dataset
 
         return _dataset.from_loader(self)
+
+    def preview(self, n: int = 9) -> npt.NDArray[np.uint8]:
+        """Return one picture of the first `n` samples of the first epoch, augmented as the model gets them.
+
+        It is a grid of shape (height, width, 3), dtype uint8, 0 to 255, with the names of the classes, boxes and masks
+        drawn, views side by side; Rescaling and Normalization are left out. The loader's own epochs go on as if nothing
+        had happened. Save it with PIL.Image.fromarray(loader.preview()).save("preview.png").
+
+        Args:
+            n: at least 1; there are fewer in the grid where the epoch has fewer.
+
+        Raises:
+            ImportError: Pillow, which draws, is not installed.
+        """
+        from tfgoloader import _preview
+
+        return _preview.draw(self, _check.integer("n", n, 1))
 
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
