@@ -12,6 +12,7 @@ from tfgoloader._errors import (
     SourceError,
     TfGoLoaderError,
 )
+from tfgoloader._image_dataset import image_dataset_from_directory
 from tfgoloader._loader import ArraySpec, ImageLoader
 
 __version__ = _version("tfgoloader")
@@ -26,6 +27,7 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "image_dataset_from_directory",
     "ops",
     "sources",
 ]
