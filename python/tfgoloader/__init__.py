@@ -12,6 +12,7 @@ from tfgoloader._errors import (
     SourceError,
     TfGoLoaderError,
 )
+from tfgoloader._image_data_generator import from_image_data_generator
 from tfgoloader._image_dataset import image_dataset_from_directory
 from tfgoloader._loader import ArraySpec, ImageLoader
 
@@ -27,6 +28,7 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "from_image_data_generator",
     "image_dataset_from_directory",
     "ops",
     "sources",
