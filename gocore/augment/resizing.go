@@ -21,6 +21,7 @@ type how struct {
 var interpolations = map[string]pixel.Interpolation{
 	"nearest": pixel.Nearest, "bilinear": pixel.Bilinear, "bicubic": pixel.Bicubic, "area": pixel.Area,
 	"lanczos3": pixel.Lanczos3, "lanczos4": pixel.Lanczos4, "lanczos5": pixel.Lanczos5,
+	"gaussian": pixel.Gaussian, "mitchellcubic": pixel.MitchellCubic,
 }
 
 var conventions = map[string]pixel.Convention{

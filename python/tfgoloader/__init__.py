@@ -13,6 +13,8 @@ from tfgoloader._errors import (
     SourceError,
     TfGoLoaderError,
 )
+from tfgoloader._image_data_generator import from_image_data_generator
+from tfgoloader._image_dataset import image_dataset_from_directory
 from tfgoloader._loader import ImageLoader
 
 __version__ = _version("tfgoloader")
@@ -27,6 +29,8 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "from_image_data_generator",
+    "image_dataset_from_directory",
     "ops",
     "sources",
 ]

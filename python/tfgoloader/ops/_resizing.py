@@ -10,7 +10,7 @@ from tfgoloader import _check
 from tfgoloader.ops._op import Op
 
 _INTERPOLATIONS = {
-    "keras": ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5"),
+    "keras": ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"),
     "pillow": ("nearest", "bilinear", "bicubic", "area", "lanczos3"),
     "torchvision": ("nearest", "bilinear", "bicubic", "lanczos3"),
     "opencv": ("nearest", "bilinear", "bicubic", "area", "lanczos4"),
@@ -39,7 +39,8 @@ class Resizing(_Resizing):
 
     Args:
         height, width: size in pixels, at least 1.
-        interpolation: "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5" or, of OpenCV, "lanczos4".
+        interpolation: "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic" or,
+            of OpenCV, "lanczos4".
         crop_to_aspect_ratio: whether the largest part in the middle that has the output's aspect ratio is resized, in
             place of the whole picture.
         pad_to_aspect_ratio: whether the picture is padded to the output's aspect ratio, half of it on either side,
