@@ -1,6 +1,6 @@
 """The peer's side of a benchmark: the work it is given, and how it takes its turns.
 
-A peer's process warms up for one epoch, reports, and stops itself. Each time it is continued it runs one turn, reports
+A peer's process warms up for two epochs, reports, and stops itself. Each time it is continued it runs one turn, reports
 and stops again, so that nothing of it runs while others have their turn: what it prepared ahead stays where it is.
 """
 
@@ -91,6 +91,7 @@ def serve(task: Work, epoch: Epoch, packages: Iterable[str]) -> None:
             versions[package] = version(package)
         except PackageNotFoundError:
             continue  # one of several names that the package goes by
+    _run(epoch, 1)  # as in a turn, so that as much is prepared ahead at this stop as at the others
     report({"versions": versions, "sample": sample})
     for _ in range(task.turns):
         report(_run(epoch, task.epochs))

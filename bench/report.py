@@ -91,7 +91,7 @@ def facts(result: Mapping[str, Any]) -> list[str]:
         f"Python {machine['python']}; {result['date']}.",
         f"{work['pictures']} pictures ({work['source']}), {work['mean_kilobytes']} kB each; batch {work['batch']}; "
         f"{work['workers']} workers; {work['rounds']} rounds of {work['epochs']} epoch(s), peers in turn, "
-        "after one epoch to warm up.",
+        "after two epochs to warm up.",
     ]
 
 
@@ -110,9 +110,8 @@ def tables(result: Mapping[str, Any], goals: Mapping[str, Mapping[str, float]], 
         for name, peer in result["peers"].items()
     ]
     parts = [table(head, rows)]
-    others = max(
-        peer["busy_share_with_other_processes"] - peer["busy_share_of_cores"] for peer in result["peers"].values()
-    )
+    peers = result["peers"].values()
+    others = max((peer["busy_share_with_other_processes"] - peer["busy_share_of_cores"] for peer in peers), default=0)
     if others > NOT_IDLE:
         parts.append(
             f"**The machine was not idle**: other processes took up to {others:.0%} of the cores in the turns. "

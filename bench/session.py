@@ -130,6 +130,8 @@ def alternate(peers: list[Peer], rounds: int, expected: int, not_run: dict[str, 
                 turn = peer.turn()
                 if turn.images != expected:
                     raise PeerError(f"{turn.images} images in a turn instead of {expected}")
+                if not turn.cpu_seconds:
+                    raise PeerError("no processor time in a turn: too few pictures")
                 if number == rounds - 1:
                     peer.finish()
             except PeerError as error:
