@@ -15,7 +15,7 @@ from pathlib import Path
 import dataset
 import machine
 import report
-from run import BUILD, HERE, alternate
+from session import BUILD, HERE, alternate, check_samples
 from turns import Peer
 
 GOAL = 1.5  # images per processor second, to Keras'
@@ -84,9 +84,9 @@ def main() -> int:
         base.parent.mkdir(parents=True, exist_ok=True)
         base.with_suffix(".md").write_text(f"# image_dataset_from_directory\n\n{about}\n\n```\n{text}\n```\n")
         base.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
-    means = [peer.sample["mean"] for peer in measured.values()]
-    if max(means) - min(means) > 20 or any(peer.sample["dtype"] != "float32" for peer in measured.values()):
-        print("the peers' batches differ:", *(peer.sample for peer in measured.values()), file=sys.stderr)
+    differences = check_samples(measured, 20)
+    if differences:
+        print(*differences, sep="\n", file=sys.stderr)
         return 1
     return 0
 

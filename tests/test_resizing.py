@@ -153,3 +153,17 @@ def test_the_size_must_be_fixed(photograph: Path) -> None:
 def test_sixteen_bits_are_not_resized(photograph: Path) -> None:
     with pytest.raises(tgl.ConfigError, match="uint16"):
         tgl.ImageLoader(tgl.sources.Paths([photograph]), [ops.Resizing(8, 8)], dtype="uint16")
+
+
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+@pytest.mark.parametrize("size", [(40, 90), (90, 40), (50, 50), (200, 33)], ids=str)
+def test_with_pad(source: Path, tf: Any, size: tuple[int, int], data_format: str) -> None:
+    picture = np.asarray(Image.open(source))
+    want = tf.image.resize_with_pad(picture, *size).numpy()
+    got = resized(source, [ops.ResizeWithPad(*size)], data_format=data_format)
+    np.testing.assert_allclose(got if data_format == "channels_last" else got.transpose(1, 2, 0), want, atol=0.01)
+
+
+def test_with_pad_in_a_colour_that_is_rescaled_too(source: Path) -> None:
+    got = resized(source, [ops.ResizeWithPad(40, 90, fill_value=(51, 102, 204)), ops.Rescaling(1 / 255)])
+    np.testing.assert_allclose(got[:, 0], np.broadcast_to([0.2, 0.4, 0.8], (40, 3)), atol=1e-6)

@@ -70,6 +70,7 @@ var operations = map[string]func() any{
 	"CenterCrop":        func() any { return new(CenterCrop) },
 	"Resizing":          func() any { return new(Resizing) },
 	"ResizeShorter":     func() any { return new(ResizeShorter) },
+	"ResizeWithPad":     func() any { return new(ResizeWithPad) },
 	"RandomResizedCrop": func() any { return new(RandomResizedCrop) },
 	"RandomFlip":        func() any { return new(RandomFlip) },
 	"Pad":               func() any { return new(Pad) },

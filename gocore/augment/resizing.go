@@ -98,6 +98,34 @@ func centred(size image.Point, width, height int) image.Rectangle {
 	return image.Rectangle{corner, corner.Add(image.Pt(width, height))}
 }
 
+// ResizeWithPad is tf.image.resize_with_pad: the picture becomes as large as fits, and lies in the middle of a constant.
+type ResizeWithPad struct {
+	window
+	how
+	filling
+}
+
+func (r *ResizeWithPad) String() string {
+	return fmt.Sprintf("ResizeWithPad(height=%d, width=%d)", r.Height, r.Width)
+}
+
+// OutputSize is what the arguments say.
+func (r *ResizeWithPad) OutputSize(image.Point) (image.Point, error) {
+	if err := errors.Join(r.how.check(r.String()), r.filling.check(r.String())); err != nil {
+		return image.Point{}, err
+	}
+	if r.Mode != "constant" {
+		return image.Point{}, fmt.Errorf("%s: fill_mode is constant", r)
+	}
+	return r.outputSize(image.Point{}, r.String())
+}
+
+// Apply draws nothing.
+func (r *ResizeWithPad) Apply(plan *Plan, _ *rand.Rand) error {
+	plan.frame(image.Pt(r.Width, r.Height), r.How(), r.fill())
+	return nil
+}
+
 // ResizeShorter makes the shorter side so long and keeps the aspect ratio, as torchvision's Resize does with one number.
 type ResizeShorter struct {
 	how

@@ -22,6 +22,7 @@ _EXTENSIONS = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 _CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
 _INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 _UNBATCHED = 32  # pictures that are prepared together where the user wants them one by one
+_Resizing = ops.Resizing | ops.ResizeWithPad
 
 
 def image_dataset_from_directory(
@@ -235,7 +236,7 @@ def _part(order: npt.NDArray[np.intp], validation_split: float | None, name: str
     return order[:-held] if name == "training" else order[-held:]
 
 
-def _resizing(image_size: Any, interpolation: Any, crop: bool, pad: bool) -> ops.Resizing:
+def _resizing(image_size: Any, interpolation: Any, crop: bool, pad: bool) -> _Resizing:
     allowed = "(height, width) as two integers from 1 to 65535, or one for both"
     sides = _check.items("image_size", (image_size,) * 2 if np.isscalar(image_size) else image_size, allowed, object)
     if len(sides) != 2:
@@ -246,8 +247,9 @@ def _resizing(image_size: Any, interpolation: Any, crop: bool, pad: bool) -> ops
     _check.choice("interpolation", interpolation, _INTERPOLATIONS)
     if crop and pad:
         _check.fail("pad_to_aspect_ratio", pad, "False with crop_to_aspect_ratio=True")
-    aspect: dict[str, Any] = {"pad_to_aspect_ratio": True} if pad else {"crop_to_aspect_ratio": bool(crop)}
-    return ops.Resizing(height, width, interpolation, **aspect)
+    if pad:
+        return ops.ResizeWithPad(height, width, interpolation)
+    return ops.Resizing(height, width, interpolation, crop_to_aspect_ratio=bool(crop))
 
 
 def _data_format() -> str:
@@ -257,7 +259,7 @@ def _data_format() -> str:
 
 
 def _make_dataset(
-    pictures: _Pictures, resizing: ops.Resizing, label_mode: str | None, batch_size: int | None, **options: Any
+    pictures: _Pictures, resizing: _Resizing, label_mode: str | None, batch_size: int | None, **options: Any
 ) -> tf.data.Dataset:
     import tensorflow as tf
 

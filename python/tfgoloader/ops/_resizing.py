@@ -73,6 +73,33 @@ class Resizing(_Resizing):
 
 
 @dataclass(frozen=True)
+class ResizeWithPad(_Resizing):
+    """Resizes each picture so that it just fits, and lays it in the middle of a constant (tf.image.resize_with_pad).
+
+    Resizing(pad_to_aspect_ratio=True) pads first, so that the resizing blurs the border.
+
+    Args:
+        height, width: size of the result in pixels, at least 1.
+        interpolation, antialias, like: see Resizing.
+        fill_value: the constant, from 0 to 255: one number, or three.
+    """
+
+    height: int
+    width: int
+    interpolation: str = "bilinear"
+    antialias: bool = False
+    like: str = "keras"
+    fill_value: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        self._check_side("height")
+        self._check_side("width")
+        self._set("fill_mode", "constant")
+        self._check_fill()
+        self._check_how()
+
+
+@dataclass(frozen=True)
 class ResizeShorter(_Resizing):
     """Resizes each picture so that its shorter side has a size; the longer one is int(size * longer / shorter).
 
