@@ -68,7 +68,7 @@ class ImageLoader:
         max_boxes: places for one picture's boxes, at least 1; those beyond are left out. None for as many as the
             source's picture with the most boxes has.
         min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
-            that show less, or nothing, are left out.
+            that show less, or no area at all, are left out.
         views: how many times each picture goes through the operations, each time with random numbers of its own; the
             first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
 
