@@ -39,8 +39,9 @@ class ImageLoader:
         shuffle: whether the order is a random one, anew each epoch; every sample comes exactly once.
         seed: integer from 0 to 2**64 - 1 that decides order and augmentation; None draws one, see `seed`.
         drop_remainder: whether an epoch's last batch is left out where it is not full.
-        dtype: "float32" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or "uint16", where 16-bit
-            files keep all and 8-bit values become v * 257.
+        dtype: "float32", "float16", "bfloat16" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or
+            "uint16", where 16-bit files keep all and 8-bit values become v * 257. The shorter floats are those of
+            float32, rounded half to even; "bfloat16" needs the package ml_dtypes, which TensorFlow and JAX bring.
         data_format: "channels_last", shape (batch, height, width, channels), or "channels_first".
         channels: 3 for RGB, 1 for gray, 4 to keep the alpha channel.
         background: colour (red, green, blue) from 0 to 255 that transparent pictures are laid over; None drops the
@@ -67,7 +68,7 @@ class ImageLoader:
         max_boxes: places for one picture's boxes, at least 1; those beyond are left out. None for as many as the
             source's picture with the most boxes has.
         min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
-            that show less, or nothing, are left out.
+            that show less, or no area at all, are left out.
         views: how many times each picture goes through the operations, each time with random numbers of its own; the
             first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
 
@@ -150,7 +151,7 @@ class ImageLoader:
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
             "drop_remainder": self._drop_remainder,
-            "dtype": _check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")),
+            "dtype": _elements.numpy_dtype(_check.choice("dtype", _dtype_name(dtype), _DTYPES)).name,
             "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
             "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
             "num_workers": self.num_workers,
@@ -326,7 +327,12 @@ def _operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
     return single, whole
 
 
+_DTYPES = ("float32", "float16", "bfloat16", "uint8", "uint16")
+
+
 def _dtype_name(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy need not know
+        return dtype
     try:
         kind = np.dtype(dtype)
     except TypeError:
