@@ -71,25 +71,20 @@ def train(data: Path, epochs: int) -> float:
 
     with training_loader(data) as loader, validation_loader(data) as validation:
         model = build((SIZE, SIZE, 3), CLASSES, steps=epochs * len(loader), seed=SEED)
-        meter = Meter()
+        meter, monitor = Meter(), tgl.callbacks.InputMonitor(loader)
         print(f"{loader.num_samples} pictures, {validation.num_samples} more to validate with, {CLASSES} classes")
         print(f"windows of {SIZE}x{SIZE} pixels, {BATCH} a batch; a network of {model.count_params()} parameters")
         history = model.fit(
-            loader.as_dataset(),
+            meter.clocked(loader.as_dataset()),
             validation_data=validation.as_dataset(),
             epochs=epochs,
-            callbacks=[meter],
+            callbacks=[meter, monitor],
             shuffle=False,  # the loader does
             verbose=2,
         ).history
-        stats = loader.stats()
-    later, whole, seconds = meter.total(skip=1), meter.total(), stats["seconds"]
-    print(f"\n{later.rate:.0f} images/s in training, without the first epoch, in which TensorFlow traces the model.")
-    print(f"The model waited for input {later.waited_share:.1%} of that time, by a clock before and after each fetch.")
-    print(f"loader.stats(): wait {seconds['wait']:.1f} s of {whole.seconds:.1f} s in all epochs;", end=" ")
-    print("it is tf.data that waits there, fetching one batch ahead of the model.")
-    work = ", ".join(f"{name} {seconds[name]:.1f} s" for name in ("read", "decode", "augment"))
-    print(f"Its workers: {work} for {stats['images']} pictures.")
+    print(
+        f"\nThe summary is InputMonitor's. By a clock in the data set the model waited {meter.total(skip=1).waited_share:.1%}."
+    )
     return float(history["val_accuracy"][-1])
 
 
@@ -107,7 +102,7 @@ def compare(data: Path) -> None:
     meters: defaultdict[str, Meter] = defaultdict(Meter)
 
     def fit(name: str, dataset: object) -> None:
-        model.fit(dataset, callbacks=[meters[name]], shuffle=False, verbose=0)
+        model.fit(meters[name].clocked(dataset), callbacks=[meters[name]], shuffle=False, verbose=0)
 
     for done in range(1 + ROUNDS):
         with training_loader(data) as loader:  # a new one each time: nothing is ready before the clock starts

@@ -20,8 +20,8 @@ type Epoch struct {
 	settled   int64 // batches that are final
 	taken     int64 // batches that the user took
 	batches   map[int64]*batch
-	cancelled bool  // gets no more work
-	over      bool  // the user met its end
+	cancelled bool          // gets no more work
+	over      bool          // the user met its end
 	ready     chan struct{} // a batch may be ready; a hint, so one slot is enough
 }
 
@@ -259,6 +259,7 @@ func (e *Epoch) poll() (uintptr, error) {
 		return 0, b.err
 	}
 	l.counters.batches.Add(1)
+	l.counters.taken.Add(int64(e.samples(b.number)))
 	return b.slab.address(), nil
 }
 

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"image"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -86,6 +87,8 @@ func (w *worker) fill(j job, index int64) (err error) {
 		return err
 	}
 	counters.decode.Add(lap())
+	counters.stored.Add(int64(size.X) * int64(size.Y))
+	counters.decoded.Add(w.decoded(size, plan.Decode))
 
 	if err := plan.Write(j.batch.slab.image(j.slot), picture, p.writer, &w.augment); err != nil {
 		return err
@@ -94,4 +97,12 @@ func (w *worker) fill(j job, index int64) (err error) {
 	counters.augment.Add(lap())
 	counters.images.Add(1)
 	return nil
+}
+
+// decoded is how many pixels a window takes: formats other than JPEG are decoded whole.
+func (w *worker) decoded(size image.Point, window image.Rectangle) int64 {
+	if w.decoder.Format() == "JPEG" {
+		size = window.Size()
+	}
+	return int64(size.X) * int64(size.Y)
 }

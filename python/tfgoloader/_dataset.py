@@ -21,7 +21,27 @@ def _tensor_spec(spec: ArraySpec) -> tf.TensorSpec:
 def _begin(loader: ImageLoader | None) -> Iterator[Any]:
     if loader is None:
         raise TfGoLoaderError("the data set that held the loader is gone")
-    return iter(loader)
+    return _annotated(loader) if loader._traced else iter(loader)
+
+
+def _annotated(loader: ImageLoader) -> Iterator[Any]:
+    """Give the batches, each with events for TensorFlow's profiler: how long it took, and the workers' stages."""
+    trace = tf.profiler.experimental.Trace
+    before = loader.stats()["seconds"]
+    batches = iter(loader)
+    while True:
+        with trace("tfgoloader.next") as event:
+            batch = next(batches, None)
+            stats = loader.stats()
+            event.set_metadata(batch=stats["batches"], queue_depth=stats["queue_depth"])
+        if batch is None:
+            return
+        seconds = stats["seconds"]
+        for stage in ("read", "decode", "augment"):
+            with trace(f"tfgoloader.{stage}", worker_seconds=f"{seconds[stage] - before[stage]:.6f}"):
+                pass
+        before = seconds
+        yield batch
 
 
 def from_loader(loader: ImageLoader) -> tf.data.Dataset:

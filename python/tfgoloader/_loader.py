@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import warnings
+import weakref
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -147,6 +148,8 @@ class ImageLoader:
         }
         self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
         height, width = json.loads(call(_native.pybind_DescribeLoader, self._handle.number))["output_size"]
+        self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
+        alive.add(self)
         last = self._data_format == "channels_last"
         self._shape = (height, width, channels) if last else (channels, height, width)
         if len(self) == 0:
@@ -209,9 +212,11 @@ class ImageLoader:
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
 
-        Keys: images, bytes (of files), batches (taken), queue_depth (batches ready now), seconds: a dict of read,
-        decode and augment, summed over the workers, and wait, how long the loop waited for a batch; and bad_files: a
-        dict from path to reason of the files in the batches so far that were left out, replaced or raised.
+        Keys: images, bytes (of files), batches (taken), images_taken (in these), pixels: a dict of stored (in the
+        files) and decoded, queue_depth (batches ready now), seconds: a dict of read, decode and augment, summed over
+        the workers, and wait, how long the loop waited for a batch (through as_dataset() the loop is a thread of
+        TensorFlow's, a batch ahead of the model, see callbacks.InputMonitor); and bad_files: a dict from path to
+        reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
         stats["bad_files"] = {to_text(path): to_text(reason) for path, reason in stats["bad_files"] or ()}
@@ -222,6 +227,7 @@ class ImageLoader:
 
         Closing twice does nothing. A loader that is garbage collected is closed.
         """
+        alive.discard(self)
         self._handle.close()
 
     def __enter__(self) -> ImageLoader:
@@ -254,6 +260,8 @@ class ImageLoader:
             return images
         return images, slab.array(header.labels, (header.samples, *self._label_shape), self._label_dtype)
 
+
+alive: weakref.WeakSet[ImageLoader] = weakref.WeakSet()  # those that are not closed
 
 _HEADER_SIZE = Header.reserved.offset + Header.reserved.size
 
