@@ -206,6 +206,38 @@ def sleep() -> None:
     time.sleep(0.02)
 
 
+@pytest.mark.parametrize("function", [None, sleep], ids=["slow input", "slow model too"])
+def test_the_wait_is_that_of_a_clock_around_the_step(build: Any, calls: Any, large: Path, function: Any) -> None:
+    """The other clock is that of a training function of two halves, as anybody would write it."""
+    import tensorflow as tf
+
+    model = build(function)
+    step, shares = tf.function(model.train_step), []
+    spent = {"epoch": 0.0, "waits": 0.0}
+
+    def train(iterator: Any) -> Any:
+        asked = time.monotonic()
+        batch = next(iterator)
+        spent["waits"] += time.monotonic() - asked
+        return step(batch)
+
+    def begin_epoch(epoch: int, logs: Any = None) -> None:
+        spent.update(begin=time.monotonic(), waits=0.0)
+
+    def end_step(batch: int, logs: Any = None) -> None:
+        spent["epoch"] = time.monotonic() - spent["begin"]
+
+    hooks = calls(
+        on_train_begin=lambda logs=None: setattr(model, "train_function", train),
+        on_epoch_begin=begin_epoch,
+        on_train_batch_end=end_step,
+        on_epoch_end=lambda epoch, logs=None: shares.append(spent["waits"] / spent["epoch"]),
+    )
+    with loader_of(large) as loader:
+        monitor = fit(model, loader, hooks, epochs=3)
+    assert [epoch.wait_share for epoch in monitor.epochs] == pytest.approx(shares, abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("function", "steps"),
     [(None, 1), (sleep, 1), (sleep, 3)],

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import subprocess
+import time
 from pathlib import Path
+from typing import TextIO
 
 import processes
 import pytest
 
 # The list is a named pipe, so that it takes as long as its writer wants.
 LIST = """
+import sys
 import tfgoloader as tgl
 from tfgoloader import _progress
 _progress._DELAY = 0
@@ -32,12 +36,29 @@ def listing(pipe: Path, stderr: int, script: str = LIST) -> subprocess.Popen[str
     )
 
 
+def writer_of(pipe: Path, process: subprocess.Popen[str]) -> TextIO:
+    """Open the pipe for writing, as soon as the process reads from it."""
+    while True:
+        assert process.poll() is None
+        try:
+            return os.fdopen(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK), "w")
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # nobody reads yet
+                raise
+            time.sleep(0.01)
+
+
+def write_one(pipe: Path, process: subprocess.Popen[str]) -> None:
+    with writer_of(pipe, process) as writer:
+        writer.write("picture.jpg 0\n")
+
+
 def test_a_terminal_sees_the_count_grow(pipe: Path) -> None:
     ours, theirs = pty.openpty()
     with listing(pipe, theirs) as process:
         os.close(theirs)
         shown = b""
-        with pipe.open("w") as writer:
+        with writer_of(pipe, process) as writer:
             for count in (1234, 2345):
                 writer.write("picture.jpg 0\n" * (count - 1234 or 1234))
                 writer.flush()
@@ -52,7 +73,7 @@ def test_a_terminal_sees_the_count_grow(pipe: Path) -> None:
 def test_what_is_quick_shows_nothing(pipe: Path) -> None:
     ours, theirs = pty.openpty()
     with listing(pipe, theirs, LIST.replace("_DELAY = 0", "_DELAY = 3600")) as process:
-        pipe.write_text("picture.jpg 0\n")
+        write_one(pipe, process)
         assert process.wait(60) == 0
         os.write(theirs, b"end")
         assert os.read(ours, 4096) == b"end"
@@ -62,14 +83,14 @@ def test_what_is_quick_shows_nothing(pipe: Path) -> None:
 
 def test_without_a_terminal_there_is_nothing(pipe: Path) -> None:
     with listing(pipe, subprocess.PIPE) as process:
-        pipe.write_text("picture.jpg 0\n")
+        write_one(pipe, process)
         assert process.communicate(timeout=60) == ("1\n", "")
 
 
 def test_without_rich_there_is_nothing(pipe: Path) -> None:
     ours, theirs = pty.openpty()
     with listing(pipe, theirs, "import sys; sys.modules['rich.console'] = None\n" + LIST) as process:
-        pipe.write_text("picture.jpg 0\n")
+        write_one(pipe, process)
         assert process.wait(60) == 0
         os.write(theirs, b"end")
         assert os.read(ours, 4096) == b"end"

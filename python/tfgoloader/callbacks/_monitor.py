@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections.abc import Iterator
@@ -17,12 +16,17 @@ from tfgoloader._loader import ImageLoader
 from tfgoloader.callbacks._verdict import STAGES, Figures, Verdict, total
 
 
+class _NoBatchError(Exception):
+    """The data end before a call's first batch; Keras' loop over an iterator would take StopIteration for its own."""
+
+
 class _Clocked:
     """An iterator that sums up how long its items are waited for."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self.waited = 0.0
         self._iterator = iterator
+        self._first = True
 
     def __iter__(self) -> _Clocked:
         return self
@@ -31,7 +35,12 @@ class _Clocked:
         asked = time.perf_counter()
         try:
             return next(self._iterator)
+        except StopIteration:
+            if self._first:
+                raise _NoBatchError from None
+            raise
         finally:
+            self._first = False
             self.waited += time.perf_counter() - asked
 
 
@@ -60,8 +69,10 @@ class _Steps:
         if self.fetches:
             *state, iterator = arguments
             batches = _Clocked(iterator)
-            first = next(batches)  # StopIteration is what Keras expects at the end
-            outputs = self.function(*state, itertools.chain([first], batches))
+            try:
+                outputs = self.function(*state, batches)
+            except _NoBatchError:
+                raise StopIteration from None  # as Keras expects it
             self.waited += batches.waited
         else:
             outputs = self.function(*arguments)
