@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pictures
@@ -96,11 +96,14 @@ def build(keras: Any) -> Callable[..., Any]:
     import tensorflow as tf
 
     def add_call(function: Callable[[], None]) -> Callable[[Any], Any]:
-        def call(zero: Any) -> Any:
+        def call(value: Any) -> Any:
             function()
-            return zero
+            return value
 
-        return lambda x: x + tf.ensure_shape(tf.py_function(call, [tf.zeros([])], tf.float32), [])
+        # It is given a part of the batch, or TensorFlow would call it before the batch is there.
+        return lambda x: (
+            x + 0 * tf.ensure_shape(tf.py_function(call, [tf.stop_gradient(x[0, 0, 0, 0])], tf.float32), [])
+        )
 
     def build(function: Callable[[], None] | None = None, **options: Any) -> Any:
         layers = [keras.layers.Rescaling(1 / 255), keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(2)]
@@ -259,18 +262,40 @@ def test_the_wait_is_that_of_tensorflows_profiler(
     with loader_of(large, 9) as loader:
         model = build(function, steps_per_execution=steps)
         monitor = fit(model, loader, calls(on_epoch_begin=begin, on_epoch_end=end))
-    waits = [seconds for name, seconds in profile(tmp_path) if name.startswith("IteratorGetNextOp")]
-    assert len(waits) == 9
+    events = profile(tmp_path)
+    fetches = [event for event in events if event.name == "EagerLocalExecute: IteratorGetNext"]
+    calls_of_fetches = [
+        event for event in events if event.name.startswith("TFE_Py_FastPathExecute") and any(map(event.holds, fetches))
+    ]
+    waits = [event.end - event.begin for event in calls_of_fetches]
+    assert len(waits) == len(fetches) == 9
     assert monitor.epochs[1].wait_share == pytest.approx(sum(waits) / monitor.epochs[1].seconds, abs=0.02)
 
 
-def profile(folder: Path) -> list[tuple[str, float]]:
-    """Return name and duration in seconds of the events that TensorFlow's profiler has written."""
+class Event(NamedTuple):
+    """What TensorFlow's profiler has seen a thread do, in seconds."""
+
+    thread: int
+    name: str
+    begin: float
+    end: float
+
+    def holds(self, other: Event) -> bool:
+        return self.thread == other.thread and self.begin <= other.begin and other.end <= self.end
+
+
+def profile(folder: Path) -> list[Event]:
+    """Return the events of the one profile in a folder."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     (path,) = folder.rglob("*.xplane.pb")
     return [
-        (plane.event_metadata[event.metadata_id].name, event.duration_ps / 1e12)
+        Event(
+            line.id,
+            plane.event_metadata[event.metadata_id].name.partition("#")[0],
+            event.offset_ps / 1e12,
+            (event.offset_ps + event.duration_ps) / 1e12,
+        )
         for plane in xplane_pb2.XSpace.FromString(path.read_bytes()).planes
         for line in plane.lines
         for event in line.events
@@ -287,7 +312,7 @@ def test_the_profile_shows_the_loader_on_request(build: Any, small: Path, tmp_pa
         build().fit(loader.as_dataset(), callbacks=[monitor], verbose=0, shuffle=False)
         tf.profiler.experimental.stop()
         assert not loader._traced
-    names = [name.partition("#")[0] for name, _ in profile(tmp_path) if name.startswith("tfgoloader.")]
+    names = [event.name for event in profile(tmp_path) if event.name.startswith("tfgoloader.")]
     assert {name: names.count(name) for name in names} == (
         {"tfgoloader.next": 9, "tfgoloader.read": 8, "tfgoloader.decode": 8, "tfgoloader.augment": 8} if trace else {}
     )  # the ninth finds the end

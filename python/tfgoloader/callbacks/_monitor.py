@@ -98,8 +98,9 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
     told verbose=0. The time is that from an epoch's begin to the end of its last step: validation is not in it.
 
     The wait is the time between asking for a batch and having it, whatever lies between the loader and the model.
-    While it is measured, steps_per_execution's steps are called one by one, and each call is waited for until it is
-    computed, as Keras does for any callback that looks at batches.
+    While it is measured, batches are fetched from Python, which costs a turn of the GIL a step and is part of the wait;
+    steps_per_execution's steps are called one by one; and each call is waited for until it is computed, as Keras does
+    for any callback that looks at batches.
 
     Args:
         loader: what feeds the training; None finds the one loader that hands out batches in the first epoch.
