@@ -141,6 +141,8 @@ func (w *worker) fill(j job, index int64) (err error) {
 		return err
 	}
 	w.lap(&counters.decode)
+	counters.stored.Add(int64(size.X) * int64(size.Y))
+	counters.decoded.Add(w.decoded(size, needed))
 	for view := range w.plans {
 		plan := &w.plans[view]
 		part := picture.Part(plan.Decode.Sub(needed.Min))
@@ -166,4 +168,12 @@ func (w *worker) fill(j job, index int64) (err error) {
 	}
 	counters.images.Add(1)
 	return nil
+}
+
+// decoded is how many pixels a window takes: formats other than JPEG are decoded whole.
+func (w *worker) decoded(size image.Point, window image.Rectangle) int64 {
+	if w.decoder.Format() == "JPEG" {
+		size = window.Size()
+	}
+	return int64(size.X) * int64(size.Y)
 }

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version as _version
 
-from tfgoloader import ops, sources
+from tfgoloader import callbacks, ops, sources
 from tfgoloader._core import build_info
 from tfgoloader._elements import ArraySpec
 from tfgoloader._errors import (
@@ -29,6 +29,7 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "callbacks",
     "from_image_data_generator",
     "image_dataset_from_directory",
     "ops",

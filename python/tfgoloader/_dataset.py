@@ -27,7 +27,27 @@ class Batches(Protocol):
 def _begin(batches: Batches | None) -> Iterator[Any]:
     if batches is None:
         raise TfGoLoaderError("the data set that held the loader is gone")
-    return iter(batches)
+    return _annotated(batches) if getattr(batches, "_traced", False) else iter(batches)
+
+
+def _annotated(loader: Any) -> Iterator[Any]:
+    """Give the batches, each with events for TensorFlow's profiler: how long it took, and the workers' stages."""
+    trace = tf.profiler.experimental.Trace
+    before = loader.stats()["seconds"]
+    batches = iter(loader)
+    while True:
+        with trace("tfgoloader.next") as event:
+            batch = next(batches, None)
+            stats = loader.stats()
+            event.set_metadata(batch=stats["batches"], queue_depth=stats["queue_depth"])
+        if batch is None:
+            return
+        seconds = stats["seconds"]
+        for stage in ("read", "decode", "augment"):
+            with trace(f"tfgoloader.{stage}", worker_seconds=f"{seconds[stage] - before[stage]:.6f}"):
+                pass
+        before = seconds
+        yield batch
 
 
 def from_loader(loader: ImageLoader) -> tf.data.Dataset:

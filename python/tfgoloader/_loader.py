@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import warnings
+import weakref
 from collections.abc import Collection, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -166,6 +167,8 @@ class ImageLoader:
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
         self._open(spec)
+        self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
+        alive.add(self)
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
@@ -237,9 +240,11 @@ class ImageLoader:
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
 
-        Keys: images, bytes (of files), batches (taken), queue_depth (batches ready now), seconds: a dict of read,
-        decode and augment, summed over the workers, and wait, how long the loop waited for a batch; and bad_files: a
-        dict from path to reason of the files in the batches so far that were left out, replaced or raised.
+        Keys: images, bytes (of files), batches (taken), images_taken (in these), pixels: a dict of stored (in the
+        files) and decoded, queue_depth (batches ready now), seconds: a dict of read, decode and augment, summed over
+        the workers, and wait, how long the loop waited for a batch (through as_dataset() the loop is a thread of
+        TensorFlow's, a batch ahead of the model, see callbacks.InputMonitor); and bad_files: a dict from path to
+        reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
         stats["bad_files"] = {to_text(path): to_text(reason) for path, reason in stats["bad_files"] or ()}
@@ -250,6 +255,7 @@ class ImageLoader:
 
         Closing twice does nothing. A loader that is garbage collected is closed.
         """
+        alive.discard(self)
         self._handle.close()
 
     def __enter__(self) -> ImageLoader:
@@ -277,6 +283,9 @@ class ImageLoader:
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
         return _elements.map_arrays(lambda place: place.array(slab), self._element)
+
+
+alive: weakref.WeakSet[ImageLoader] = weakref.WeakSet()  # those that are not closed
 
 
 class _Epoch:
