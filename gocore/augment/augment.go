@@ -181,11 +181,11 @@ func levels(op any) bool {
 
 // movesAlone tells whether every pixel that comes out is one that went in.
 func movesAlone(op any) bool {
-	switch op.(type) {
+	switch op := op.(type) {
 	case *CenterCrop, *RandomFlip:
 		return true
 	case *RandomCrop:
-		return op.(*RandomCrop).IfSmaller == "error"
+		return op.IfSmaller == "error"
 	}
 	return false
 }
