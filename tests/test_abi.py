@@ -153,7 +153,7 @@ def test_an_epoch(library, flat):
     assert json.loads(library.text("pybind_DescribeLoader", loader)) == {"output_size": [SIZE, SIZE]}
 
     for number in range(2):
-        epoch = library.pybind_Begin(loader)
+        epoch = library.pybind_Begin(loader, -1, 0, -1)
         taken = []
         while (address := library.next_batch(epoch)) != 1:
             slab = Slab.from_address(address)
@@ -183,7 +183,7 @@ def test_an_epoch(library, flat):
 def test_rows_of_floats_as_labels(library, flat):
     source = library.open_source(kind="paths", paths=list(map(str, flat[:3])), labels=[2, 0, 1])
     loader = library.open_loader(source, one_hot={"classes": 4, "label_smoothing": 0.0})
-    address = library.next_batch(library.pybind_Begin(loader))
+    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
     labels = array(address, Slab.from_address(address).labels, (3, 4), np.float32)
     np.testing.assert_array_equal(labels, np.eye(4)[[2, 0, 1]])
     library.tgl_slab_release(address)
@@ -192,7 +192,7 @@ def test_rows_of_floats_as_labels(library, flat):
 def test_a_slab_outlives_its_loader(library, flat):
     source = library.open_source(kind="paths", paths=list(map(str, flat)), labels=None)
     loader = library.open_loader(source)
-    epoch = library.pybind_Begin(loader)
+    epoch = library.pybind_Begin(loader, -1, 0, -1)
     kept = [library.next_batch(epoch) for _ in range(2)]
     assert [library.tgl_slab_references(address) for address in kept] == [2, 2]  # the loader's, and ours
     library.text("pybind_Close", loader)
@@ -209,7 +209,7 @@ def test_a_slab_is_written_again_only_when_it_is_given_back(library, flat):
     loader = library.open_loader(source, num_workers=1, prefetch=0)
 
     def addresses(keep):
-        epoch, seen = library.pybind_Begin(loader), []
+        epoch, seen = library.pybind_Begin(loader, -1, 0, -1), []
         while (address := library.next_batch(epoch)) != 1:
             seen.append(address)
             if not keep:
@@ -252,8 +252,8 @@ def test_errors(library, flat, tmp_path):
     text.write_text("no picture")
     good = list(map(str, flat[:4]))
     source = library.open_source(kind="paths", paths=[*good, str(gone), *good[1:], str(text), *good[1:], *good])
-    epoch = library.pybind_Begin(library.open_loader(source))
-    skipping = library.pybind_Begin(library.open_loader(source, on_error="skip", max_bad=0))
+    epoch = library.pybind_Begin(library.open_loader(source), -1, 0, -1)
+    skipping = library.pybind_Begin(library.open_loader(source, on_error="skip", max_bad=0), -1, 0, -1)
     closed = library.open_loader(source)
     library.text("pybind_Close", closed)
 
@@ -261,8 +261,8 @@ def test_errors(library, flat, tmp_path):
         "no JSON": failure(library.pybind_OpenSource, b"{"),
         "unknown source": failure(library.open_source, kind="cloud"),
         "empty spec": failure(library.pybind_OpenLoader, source, b"{}"),
-        "another kind": failure(library.pybind_Begin, source),
-        "closed": failure(library.pybind_Begin, closed),
+        "another kind": failure(library.pybind_Begin, source, -1, 0, -1),
+        "closed": failure(library.pybind_Begin, closed, -1, 0, -1),
         "never opened": failure(library.pybind_Stats, 2**62),
     }
     codes = {name: code for name, (code, _) in errors.items()}
@@ -296,7 +296,7 @@ def test_file_names_are_bytes(library, tmp_path):
     source = library.open_source(kind="paths", paths=[path.decode("latin-1")], labels=None)
     listed = json.loads(library.text("pybind_ListSource", source, 0, 1))["paths"]
     assert [name.encode("latin-1") for name in listed] == [path]
-    epoch = library.pybind_Begin(library.open_loader(source))
+    epoch = library.pybind_Begin(library.open_loader(source), -1, 0, -1)
     code, about = failure(library.next_batch, epoch)
     assert (code, about["path"].encode("latin-1")) == ("source", path)
 

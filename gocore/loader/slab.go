@@ -46,8 +46,8 @@ func (s slab) label(slot int) []byte {
 	return s.bytes()[s.layout.labels+slot*s.layout.label:][:s.layout.label]
 }
 
-func (s slab) describe(epoch, batch int64, samples int) {
-	s.c.epoch, s.c.batch = C.int64_t(epoch), C.int64_t(batch)
+func (s slab) describe(epoch, batch, tail int64, samples int) {
+	s.c.epoch, s.c.batch, s.c.tail = C.int64_t(epoch), C.int64_t(batch), C.int64_t(tail)
 	s.c.samples, s.c.labels = C.uint32_t(samples), C.uint64_t(s.layout.labels)
 }
 

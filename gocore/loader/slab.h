@@ -15,7 +15,8 @@ typedef struct {
     uint64_t labels;     /* bytes from the start of the slab to the labels; 64 to the images */
     int64_t epoch;
     int64_t batch;       /* its place in the epoch */
-    uint8_t reserved[24];
+    int64_t tail;        /* from this place of the epoch's order on, all samples are used up or do not exist */
+    uint8_t reserved[16];
 } tgl_slab;
 
 /* Zeroed and page aligned, with one reference; NULL where memory is short. */

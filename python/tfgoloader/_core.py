@@ -112,7 +112,8 @@ class Header(ctypes.Structure):
         ("labels", ctypes.c_uint64),
         ("epoch", ctypes.c_int64),
         ("batch", ctypes.c_int64),
-        ("reserved", ctypes.c_uint8 * 24),
+        ("tail", ctypes.c_int64),
+        ("reserved", ctypes.c_uint8 * 16),
     )
 
 
