@@ -180,6 +180,31 @@ def test_an_epoch(library, flat):
     assert library.text("pybind_Close", loader) == library.text("pybind_Close", loader) == ""
 
 
+def test_an_epoch_that_starts_in_its_middle(library, flat, tmp_path):
+    text = tmp_path / "text.jpg"
+    text.write_text("no picture")
+    paths = [str(text), *map(str, flat[:9])]
+    source = library.open_source(kind="paths", paths=paths, labels=list(range(10)))
+    loader = library.open_loader(source, on_error="skip", max_bad=1)
+
+    def labels_and_tails(epoch):
+        taken = []
+        while (address := library.next_batch(epoch)) != 1:
+            slab = Slab.from_address(address)
+            taken.append((array(address, slab.labels, (slab.samples,), np.int64).tolist(), slab.tail))
+            library.tgl_slab_release(address)
+        return taken
+
+    # The last sample takes the first one's place.
+    whole = labels_and_tails(library.pybind_Begin(loader, 6, 0, -1))
+    assert whole == [([9, 1, 2, 3], 9), ([4, 5, 6, 7], 9), ([8], 9)]
+    assert labels_and_tails(library.pybind_Begin(loader, 6, 1, 9)) == whole[1:]
+    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
+    assert Slab.from_address(address).epoch == 7
+    library.tgl_slab_release(address)
+    assert failure(library.pybind_Begin, loader, 0, 4, -1)[0] == "config"
+
+
 def test_rows_of_floats_as_labels(library, flat):
     source = library.open_source(kind="paths", paths=list(map(str, flat[:3])), labels=[2, 0, 1])
     loader = library.open_loader(source, one_hot={"classes": 4, "label_smoothing": 0.0})

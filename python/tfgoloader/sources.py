@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import warnings
@@ -39,6 +40,7 @@ class Source:
         self._count: int = about["count"]
         self.has_labels: bool = about["has_labels"]
         self.class_names: list[str] | None = [to_text(name) for name in about["class_names"]] or None
+        self._known_digests: tuple[str, str | None] | None = None
         for name in about["empty_classes"]:
             warnings.warn(f"class {to_text(name)!r} has no pictures; its label stays free", stacklevel=3)
 
@@ -54,6 +56,19 @@ class Source:
     def labels(self) -> npt.NDArray[np.int64] | None:
         """The label of every sample, in order, shape (samples,); None where there are none."""
         return np.array(self._all("labels"), np.int64) if self.has_labels else None
+
+    def _digests(self) -> tuple[str, str | None]:
+        """Return a digest of the paths, and one of the labels where there are some."""
+        if self._known_digests is None:
+            paths = hashlib.sha256()
+            for path in self._all("paths"):
+                paths.update(path.encode("latin-1") + b"\0")
+            labels = self.labels
+            self._known_digests = (
+                paths.hexdigest(),
+                None if labels is None else hashlib.sha256(labels.astype("<i8").tobytes()).hexdigest(),
+            )
+        return self._known_digests
 
     def _all(self, field: str) -> list[Any]:
         items = json.loads(call(_native.pybind_ListSource, self._handle.number, 0, self._count))[field]
