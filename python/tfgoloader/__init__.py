@@ -2,7 +2,7 @@
 
 from importlib.metadata import version as _version
 
-from tfgoloader import ops, sources
+from tfgoloader import callbacks, ops, sources
 from tfgoloader._core import build_info
 from tfgoloader._errors import (
     ConfigError,
@@ -26,6 +26,7 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "callbacks",
     "ops",
     "sources",
 ]
