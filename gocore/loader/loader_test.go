@@ -79,7 +79,7 @@ func open(t *testing.T, l *source.List, s Spec) *Loader {
 
 func begin(t *testing.T, l *Loader) *Epoch {
 	t.Helper()
-	epoch, err := l.Begin()
+	epoch, err := l.Begin(NextEpoch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,10 +112,12 @@ func next(epoch *Epoch) (images []byte, labels []int64, err error) {
 	defer s.release()
 	for slot := range int(s.c.samples) {
 		images = append(images, s.row(s.layout.arrays[0], slot)...)
-		labels = append(labels, int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot))))
+		labels = append(labels, label(s, slot))
 	}
 	return images, labels, nil
 }
+
+func label(s slab, slot int) int64 { return int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot))) }
 
 func all(t *testing.T, epoch *Epoch) (images []byte, labels []int64) {
 	t.Helper()
@@ -286,7 +288,7 @@ func TestCloseEndsAWaitAndKeepsWhatTheUserHolds(t *testing.T) {
 	if _, err := epoch.Next(time.Minute); !errors.Is(err, ErrClosed) {
 		t.Errorf("Next after Close: %v", err)
 	}
-	if _, err := loader.Begin(); !errors.Is(err, ErrClosed) {
+	if _, err := loader.Begin(NextEpoch); !errors.Is(err, ErrClosed) {
 		t.Errorf("Begin after Close: %v", err)
 	}
 	if held.c.references != 1 || held.row(held.layout.arrays[1], 0)[7] != 0 {

@@ -7,7 +7,7 @@ import os
 import secrets
 import warnings
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _check, _cpus, _elements, _exit, _native
-from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
+from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
+from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
 if TYPE_CHECKING:
     import tensorflow as tf
+    from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 
 
 class ImageLoader:
@@ -142,7 +144,8 @@ class ImageLoader:
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
-        spec = {
+        self._seed_is_drawn = seed is None
+        self._spec: dict[str, Any] = {
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
@@ -166,7 +169,8 @@ class ImageLoader:
             "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
-        self._open(spec)
+        self._open()
+        self._progress = Progress()
         self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
         alive.add(self)
         if len(self) == 0:
@@ -175,11 +179,6 @@ class ImageLoader:
                 "and drop_remainder is set",
                 stacklevel=2,
             )
-
-    def _open(self, spec: dict[str, Any]) -> None:
-        self._spec = spec
-        self._handle = Handle(call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(spec)))
-        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
 
     @property
     def num_samples(self) -> int:
@@ -208,17 +207,88 @@ class ImageLoader:
         """Start the next epoch: an iterator of its batches, as the class describes them."""
         return _Epoch(self)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return where the run is, as a plain dict that JSON takes.
+
+        Keys: seed; epoch and batch, both from 0, of the batch after the last one that the iteration begun last has
+        handed over; tail, with on_error="skip": what bad files of this epoch have used of its order; and fingerprint,
+        what the batches depend on: digests of paths and labels, and the arguments that matter (num_workers, prefetch
+        and max_bad do not).
+
+        What counts is handed over by a loop over the loader. Under `model.fit`, where batches are fetched ahead of the
+        step that trains on them, `tfgoloader.callbacks.BackupAndRestore` counts steps.
+        """
+        return self._state(self._progress.position)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iteration start where a state was taken; the epochs after it follow.
+
+        Nothing is read for the batches before. Iterations under way go on as they were, unless the loader has drawn
+        its seed itself (seed=None): it takes the state's, and they end with an error. Bad files are counted from here.
+
+        Raises:
+            ConfigError: the data set or an argument is not as it was, and is named, or this is no state.
+        """
+        if not isinstance(state, Mapping):
+            _check.fail("state", state, "what state_dict() gave")
+        compare(self._fingerprint(), state.get("fingerprint"))
+        seed = _check.integer("state['seed']", state.get("seed"), 0, 2**64 - 1)
+        start = from_state(state, len(self), self.num_samples, self._on_error == "skip")
+        if seed != self.seed:
+            if not self._seed_is_drawn:
+                _check.fail("seed", self.seed, f"{seed}, that of the state, or None, which takes it from there")
+            self.seed = self._spec["seed"] = seed
+            self._handle.close()
+            self._open()
+        self._progress.jump(start)
+
+    def _state(self, position: Position) -> dict[str, Any]:
+        state: dict[str, Any] = {"seed": self.seed, "epoch": position.epoch, "batch": position.batch}
+        if self._on_error == "skip":
+            state["tail"] = None if position.tail < 0 else position.tail
+        return {**state, "fingerprint": self._fingerprint()}
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return fingerprint(self._source, self._spec)
+
+    def _open(self) -> None:
+        self._handle = Handle(call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(self._spec)))
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
+
+    def _open_epoch(self, start: Position) -> int:
+        return call(_native.pybind_Begin, self._handle.number, *start)
+
     def as_dataset(self) -> tf.data.Dataset:
         """Return a tf.data.Dataset of the same batches; each of its iterations is the loader's next epoch.
 
-        Shapes are static where every batch is full, the cardinality is `len(loader)` (unknown with on_error="skip"),
-        and the tensors share the batches' memory. TensorFlow's autotuning is off in it, as an option that yours may
-        override. An error reaches the caller as a tf.errors.OpError whose message
-        holds the DecodeError's or SourceError's name, the path and the reason.
+        Shapes are static where every batch is full, the cardinality is `len(loader)` (unknown with on_error="skip"), of
+        which the first epoch after `load_state_dict` may fall short, and the tensors share the batches' memory.
+        TensorFlow's autotuning is off in it, as an option that yours may override. An error reaches the caller as a
+        tf.errors.OpError whose message holds the DecodeError's or SourceError's name, the path and the reason.
         """
         from tfgoloader import _dataset
 
-        return _dataset.from_loader(self)
+        return _dataset.from_loader(self, self.element_spec, lambda batch: batch)
+
+    def as_keras(self, *, repeat: bool = False, class_weight: Mapping[int, float] | None = None) -> DataAdapter:
+        """Return what Keras' fit, evaluate and predict take, on the TensorFlow, JAX and PyTorch backends.
+
+        Each epoch is the loader's next one; its number of steps is known (not with on_error="skip"). TensorFlow is
+        imported on its own backend only; on the CPU all three work on the batches' own memory. The batch that Keras
+        takes to build a model that is not built comes again, as the first one of the training.
+
+        Args:
+            repeat: whether epoch follows epoch without an end, for `fit(..., steps_per_epoch=n)`.
+            class_weight: weights of the samples by the number of their class, 1.0 for the others. Give it here, since
+                Keras does not look at fit's own class_weight with an adapter.
+
+        Raises:
+            ConfigError: an argument is wrong.
+            TfGoLoaderError: this Keras, older than 3.7, takes no adapter; as_dataset() is for it.
+        """
+        from tfgoloader import _keras
+
+        return _keras.LoaderAdapter(self, repeat, class_weight)
 
     def preview(self, n: int = 9) -> npt.NDArray[np.uint8]:
         """Return one picture of the first `n` samples of the first epoch, augmented as the model gets them.
@@ -280,6 +350,10 @@ class ImageLoader:
                 stacklevel=3,
             )
 
+    def _after(self, header: Header) -> Position:
+        """Return where a run goes on after a batch."""
+        return Position(header.epoch, header.batch + 1, header.tail if self._on_error == "skip" else -1)
+
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
         return _elements.map_arrays(lambda place: place.array(slab), self._element)
@@ -294,7 +368,8 @@ class _Epoch:
     def __init__(self, loader: ImageLoader) -> None:
         self.entered = False
         self._loader = loader
-        self._handle = Handle(call(_native.pybind_Begin, loader._handle.number))
+        self._iteration, self._number, handle = loader._progress.begin(loader._open_epoch)
+        self._handle = Handle(handle)
         _exit.watch(self)
 
     def close(self) -> None:
@@ -320,10 +395,13 @@ class _Epoch:
                     break
                 raise
             if address == ENDED:
+                self._loader._progress.hand_over(self._iteration, Position(self._number + 1))
                 self._loader._end_epoch()
                 break
             if address != PENDING:
-                return self._loader._batch(address)
+                batch = self._loader._batch(address)
+                self._loader._progress.hand_over(self._iteration, self._loader._after(Header.from_address(address)))
+                return batch
         raise StopIteration
 
 

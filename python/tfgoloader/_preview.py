@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfgoloader._errors import TfGoLoaderError
+from tfgoloader._position import Progress
 
 if TYPE_CHECKING:
     from tfgoloader._loader import ImageLoader
@@ -29,16 +30,16 @@ def draw(loader: ImageLoader, n: int) -> npt.NDArray[np.uint8]:
 
     own = copy.copy(loader)
     boxes = loader._spec["boxes"]
-    own._open(
-        {
-            **loader._spec,
-            "ops": [op for op in loader._spec["ops"] if op["op"] not in ("Rescaling", "Normalization")],
-            "boxes": boxes and {**boxes, "format": "xyxy"},
-            "dtype": "uint8",
-            "data_format": "channels_last",
-            "prefetch": 0,
-        }
-    )
+    own._progress = Progress()
+    own._spec = {
+        **loader._spec,
+        "ops": [op for op in loader._spec["ops"] if op["op"] not in ("Rescaling", "Normalization")],
+        "boxes": boxes and {**boxes, "format": "xyxy"},
+        "dtype": "uint8",
+        "data_format": "channels_last",
+        "prefetch": 0,
+    }
+    own._open()
     source = loader._source
     has_targets = source.has_labels or source.has_masks or source.has_boxes
     with own:

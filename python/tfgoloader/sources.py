@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import warnings
@@ -43,6 +44,8 @@ class Source:
         self.has_masks: bool = about["has_masks"]
         self.has_boxes: bool = about["has_boxes"]
         self.class_names: list[str] | None = [to_text(name) for name in about["class_names"]] or None
+        self._known_digests: dict[str, str] | None = None
+        self._targets = {f"source {name}": _digest(spec[name]) for name in ("masks", "boxes") if spec.get(name)}
         for name in about["empty_classes"]:
             warnings.warn(f"class {to_text(name)!r} has no pictures; its label stays free", stacklevel=3)
 
@@ -59,9 +62,21 @@ class Source:
         """The label of every sample, in order, shape (samples,); None where there are none."""
         return np.array(self._all("labels"), np.int64) if self.has_labels else None
 
+    def _digests(self) -> dict[str, str]:
+        """Return digests of the paths, and of the labels, masks and boxes where there are some."""
+        if self._known_digests is None:
+            self._known_digests = {"source paths": _digest(self._all("paths")), **self._targets}
+            if self.has_labels:
+                self._known_digests["source labels"] = _digest(self._all("labels"))
+        return self._known_digests
+
     def _all(self, field: str) -> list[Any]:
         items = json.loads(call(_native.pybind_ListSource, self._handle.number, 0, self._count))[field]
         return items or []
+
+
+def _digest(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 class Directory(Source):

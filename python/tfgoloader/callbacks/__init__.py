@@ -6,11 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfgoloader.callbacks._backup import BackupAndRestore
     from tfgoloader.callbacks._monitor import InputMonitor
 
-__all__ = ["InputMonitor"]
+__all__ = ["BackupAndRestore", "InputMonitor"]
 
-_MODULES = {"InputMonitor": "_monitor"}
+_MODULES = {"BackupAndRestore": "_backup", "InputMonitor": "_monitor"}
 
 
 def __getattr__(name: str) -> Any:
