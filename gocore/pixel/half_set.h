@@ -1,6 +1,7 @@
 // Vectors of the instruction set SET, and floats as halves; included by what is included for each set.
 
 #undef WORDS
+#undef NUMBERS
 #undef FLOATS
 #undef WIDEN
 #undef ROUND
@@ -10,8 +11,10 @@
 #undef PACK
 
 #define WORDS NAME(words)
+#define NUMBERS NAME(numbers)
 #define FLOATS NAME(floats)
 typedef int32_t WORDS __attribute__((vector_size(4 * WIDTH), aligned(1), may_alias));
+typedef uint32_t NUMBERS __attribute__((vector_size(4 * WIDTH), aligned(1), may_alias)); // may overflow
 typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(1), may_alias));
 
 // What C has no words for: bytes as words, rounding to even, stores past the caches, and of the lower halves of words.
@@ -60,7 +63,7 @@ INLINE WORDS NAME(to_float16)(FLOATS a)
 	WORDS sign = (WORDS)a & INT32_MIN, size = (WORDS)a ^ sign;
 	// The last bit of 0.5 is worth as much as that of the least float16.
 	WORDS small = (WORDS)((FLOATS)size + 0.5f) - (126 << 23);
-	WORDS normal = (size - (112 << 23) + 0xfff + ((size >> 13) & 1)) >> 13;
+	WORDS normal = (WORDS)((NUMBERS)size - (112 << 23) + 0xfff + (NUMBERS)((size >> 13) & 1)) >> 13;
 	WORDS huge = 0x7c00 | ((0x200 | ((size >> 13) & 0x3ff)) & (size > INFINITE)); // what is no number stays none
 	WORDS rounded = NAME(choose)(size >= OVER, huge, NAME(choose)(size < LEAST, small, normal));
 	return rounded | ((sign >> 16) & 0x8000);
@@ -72,7 +75,7 @@ INLINE WORDS NAME(to_bfloat16)(FLOATS a)
 {
 	WORDS bits = (WORDS)a, upper = (bits >> 16) & 0xffff;
 	// The sum may pass from the largest positive number to the sign bit only where it is not a number.
-	WORDS rounded = ((WORDS)(bits + 0x7fff + (upper & 1)) >> 16) & 0xffff;
+	WORDS rounded = ((WORDS)((NUMBERS)bits + 0x7fff + (NUMBERS)(upper & 1)) >> 16) & 0xffff;
 	WORDS nan = (upper & 0x8000) | 0x7fc0;
 	return NAME(choose)((WORDS)(a == a), rounded, nan);
 }
