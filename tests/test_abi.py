@@ -103,6 +103,8 @@ LOADER = {
     "exclude": [],
     "truncated": "raise",
     "max_pixels": 10_000,
+    "pad_last": False,
+    "return_meta": False,
 }
 
 

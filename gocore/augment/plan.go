@@ -10,8 +10,9 @@ import (
 // Plan is what one sample's picture goes through, drawn. It has stages, of which every one but the first begins with a
 // picture that is resampled from the one before; crops and flips are only ever composed.
 type Plan struct {
-	Decode image.Rectangle // what of the picture is to be decoded: what the result depends on
-	stages []stage
+	Decode       image.Rectangle // what of the picture is to be decoded: what the result depends on
+	FlipX, FlipY bool            // an odd number of flips was drawn
+	stages       []stage
 }
 
 // stage is what happens to one picture: filters change it in place, each where its operation sees it, in the picture's
@@ -50,6 +51,13 @@ func (p *Plan) follow(next transition, size image.Point) {
 	flips := View{Window: image.Rectangle{Max: size}, FlipX: last.FlipX, FlipY: last.FlipY}
 	last.FlipX, last.FlipY = false, false
 	p.stages = append(p.stages, stage{View: flips})
+}
+
+// flip mirrors what an operation sees.
+func (p *Plan) flip(x, y bool) {
+	view := p.last()
+	view.FlipX, view.FlipY = view.FlipX != x, view.FlipY != y
+	p.FlipX, p.FlipY = p.FlipX != x, p.FlipY != y
 }
 
 // resample makes a picture of another size.

@@ -1,8 +1,10 @@
 package loader
 
 import (
+	"encoding/binary"
 	"fmt"
 	"image"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
@@ -157,6 +159,12 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if p.boxes != nil {
 		boxes, labels := list.Boxes(int(index))
 		p.boxes.write(slab, j.slot, boxes, labels, &w.plans[0], size, p.pipeline.Size)
+	}
+	if p.weights != nil {
+		binary.LittleEndian.PutUint32(slab.row(p.weights, j.slot), math.Float32bits(1))
+	}
+	if p.meta != nil {
+		p.meta.write(slab, j.slot, index, size, w.plans)
 	}
 	w.lap(&counters.augment)
 	if p.masks != nil {

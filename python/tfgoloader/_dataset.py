@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfgoloader import _elements
@@ -18,7 +20,17 @@ if TYPE_CHECKING:
 def _begin(loader: ImageLoader | None) -> Iterator[Any]:
     if loader is None:
         raise TfGoLoaderError("the data set that held the loader is gone")
-    return iter(loader)
+    batches = iter(loader)
+    return map(_with_bytes, batches) if loader._return_meta else batches
+
+
+def _with_bytes(element: Any) -> Any:
+    """Return the element with the bytes of file names, which need not be UTF-8, in place of paths."""
+
+    def encoded(array: Any) -> Any:
+        return np.array([os.fsencode(path) for path in array], object) if array.dtype == object else array
+
+    return _elements.map_arrays(encoded, element)
 
 
 def from_loader(loader: ImageLoader) -> tf.data.Dataset:

@@ -70,6 +70,10 @@ class ImageLoader:
             that show less, or nothing, are left out.
         views: how many times each picture goes through the operations, each time with random numbers of its own; the
             first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
+        pad_last: whether an epoch's last batch is filled up with zeros, and every element has sample weights: 1 for
+            samples, 0 for what fills up. All batches have one shape then, and whoever heeds the weights, such as Keras'
+            weighted_metrics, counts every sample once. It needs targets, and no drop_remainder.
+        return_meta: whether every element tells, last, where its pictures come from, as below.
 
     Raises:
         ConfigError: an argument is wrong, a label is outside OneHot's classes, or a box is not finite or ends before
@@ -83,6 +87,14 @@ class ImageLoader:
     height, width) with "channels_first". The boxes are a dict of boxes, float32 of shape (batch, max_boxes, 4), labels,
     int64 of shape (batch, max_boxes), and count, int32 of shape (batch,), how many of them there are; the places behind
     hold boxes of 0 and the label -1.
+
+    With pad_last the sample weights, float32 of shape (batch,), are the third part of an element. With return_meta the
+    last part is a dict: index in the source, int64 of shape (batch,), with on_error="replace" that of the picture that
+    is shown; path, str objects of shape (batch,), in `as_dataset` tf.string; original_size, int32 (batch, 2), height
+    and width of the upright picture; window, int32 (batch, 4), top, left, height and width of the smallest part of it
+    in which lies what is shown, the bounding box where it is rotated; flip, bool (batch, 2), whether it was flipped
+    left to right, and upside down. Window and flip of several views have the shapes (batch, views, 4) and (batch,
+    views, 2). Padding has the index -1 and the path "". Keras does not know this part: it is for loops of your own.
 
     Iteration raises DecodeError or SourceError in place of the batch that would hold the sample, and goes on with
     the next batch if it is asked to.
@@ -115,6 +127,8 @@ class ImageLoader:
         max_boxes: int | None = None,
         min_visible: float = 0.0,
         views: int = 1,
+        pad_last: bool = False,
+        return_meta: bool = False,
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
@@ -133,6 +147,8 @@ class ImageLoader:
         channels = _check.integer("channels", channels, 1, 4)
         if channels == 2:
             _check.fail("channels", channels, "1, 3 or 4")
+        self._pad_last = _pad_last(pad_last, source, self._drop_remainder)
+        self._return_meta = _check.boolean("return_meta", return_meta)
         self._on_error = _check.choice("on_error", on_error, ("raise", "skip", "replace"))
         self._excluded = _indices(source, exclude)
         self._warned = 0  # bad files that a warning has named
@@ -163,9 +179,12 @@ class ImageLoader:
             "exclude": self._excluded,
             "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
+            "pad_last": self._pad_last,
+            "return_meta": self._return_meta,
         }
         self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
-        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
+        paths = source.file_paths if self._return_meta else ()
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number), paths)
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
@@ -187,7 +206,7 @@ class ImageLoader:
     def element_spec(self) -> Any:
         """A batch with an `ArraySpec` in place of every array."""
         exact = self._on_error != "skip" and self.num_samples % self._batch_size == 0
-        whole = self._drop_remainder or exact
+        whole = self._drop_remainder or self._pad_last or exact
         batch = self._batch_size if whole else None
         return _elements.map_arrays(lambda place: place.spec(batch), self._element)
 
@@ -355,6 +374,15 @@ def _views(source: Source, views: int) -> int:
     if count > 1 and (source.has_masks or source.has_boxes):
         _check.fail("views", views, "1 for a source with masks or boxes")
     return count
+
+
+def _pad_last(pad_last: bool, source: Source, drop_remainder: bool) -> bool:
+    padded = _check.boolean("pad_last", pad_last)
+    if padded and not (source.has_labels or source.has_masks or source.has_boxes):
+        _check.fail("pad_last", padded, "False for a source without labels, masks or boxes, which weights go with")
+    if padded and drop_remainder:
+        _check.fail("pad_last", padded, "False with drop_remainder=True, which leaves out what would be padded")
+    return padded
 
 
 def _most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
