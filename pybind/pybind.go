@@ -185,6 +185,22 @@ func Next(epochHandle int64) (address uint64, err error) {
 	return uint64(slab), nil
 }
 
+// Replay makes the sample with an index in the source as an epoch does, and tells what was drawn for it, as a JSON
+// object. One reference to the slab, whose address is in it, is the caller's.
+func Replay(loaderHandle, epoch, index int64) (text string, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return "", failure(err)
+	}
+	r, err := l.Replay(epoch, index)
+	if err != nil {
+		return "", failure(err)
+	}
+	r.Path = toText(r.Path)
+	return encode(r)
+}
+
 // Stats gives what the loader has done so far as a JSON object.
 func Stats(loaderHandle int64) (text string, err error) {
 	defer recovered(&err)

@@ -130,7 +130,7 @@ def test_masks_boxes_and_views_are_filled_too(tmp_path: Path) -> None:
     assert targets["bounding_boxes"]["count"].tolist() == [1, 1, 1, 0]
     source = tgl.sources.Paths(three, [1, 2, 3])
     with tgl.ImageLoader(source, [ops.CenterCrop(SIZE, SIZE)], batch_size=4, pad_last=True, views=2) as loader:
-        ((views, labels, weights),) = loader
+        ((views, _, weights),) = loader
     assert [view[:, 0, 0, 0].tolist() for view in views] == [[255, 255, 255, 0]] * 2
 
 
@@ -153,5 +153,5 @@ def test_wrong_arguments_are_named(photographs: list[Path]) -> None:
     for options in ({"pad_last": 1}, {"drop_remainder": True}):
         with pytest.raises(tgl.ConfigError, match="pad_last"):
             loader_of(photographs, **options)
-    with pytest.raises(tgl.ConfigError, match="pad_last=True.*without labels"):
+    with pytest.raises(tgl.ConfigError, match=r"pad_last=True.*without labels"):
         tgl.ImageLoader(tgl.sources.Paths(photographs), [ops.CenterCrop(SIZE, SIZE)], pad_last=True)

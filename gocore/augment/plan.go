@@ -13,6 +13,7 @@ type Plan struct {
 	Decode       image.Rectangle // what of the picture is to be decoded: what the result depends on
 	FlipX, FlipY bool            // an odd number of flips was drawn
 	stages       []stage
+	trace        *trace
 }
 
 // stage is what happens to one picture: filters change it in place, each where its operation sees it, in the picture's
@@ -35,6 +36,12 @@ func (p *Plan) last() *stage { return &p.stages[len(p.stages)-1] }
 // size is that of what an operation sees.
 func (p *Plan) size() image.Point { return p.last().Window.Size() }
 
+// add applies a filter to what an operation sees.
+func (p *Plan) add(filter Filter) {
+	p.trace.filter(filter)
+	p.last().add(filter)
+}
+
 // add applies a filter to what the view shows so far.
 func (s *stage) add(filter Filter) {
 	before := len(s.filters)
@@ -53,8 +60,22 @@ func (p *Plan) follow(next transition, size image.Point) {
 	p.stages = append(p.stages, stage{View: flips})
 }
 
+// crop keeps a part of what an operation sees.
+func (p *Plan) crop(part image.Rectangle) {
+	if p.trace != nil {
+		p.trace.note("window", rectangle(part))
+		p.trace.applied(part.Size() != p.size())
+	}
+	p.last().crop(part)
+}
+
 // flip mirrors what an operation sees.
 func (p *Plan) flip(x, y bool) {
+	if p.trace != nil {
+		p.trace.note("horizontal", x)
+		p.trace.note("vertical", y)
+		p.trace.applied(x || y)
+	}
 	view := p.last()
 	view.FlipX, view.FlipY = view.FlipX != x, view.FlipY != y
 	p.FlipX, p.FlipY = p.FlipX != x, p.FlipY != y
@@ -63,6 +84,11 @@ func (p *Plan) flip(x, y bool) {
 // resample makes a picture of another size.
 func (p *Plan) resample(to image.Point, how pixel.Resampling) {
 	size := p.size()
+	if p.trace != nil {
+		p.trace.note("resized_from", heightWidth(size))
+		p.trace.note("resized_to", heightWidth(to))
+		p.trace.applied(size != to)
+	}
 	p.follow(&resampling{
 		pixel.Axis{Input: size.X, Length: float64(size.X), Output: to.X},
 		pixel.Axis{Input: size.Y, Length: float64(size.Y), Output: to.Y},
@@ -72,6 +98,10 @@ func (p *Plan) resample(to image.Point, how pixel.Resampling) {
 
 // border adds a border around what an operation sees.
 func (p *Plan) border(border pixel.Border) {
+	if p.trace != nil {
+		p.trace.note("padding", sides(border))
+		p.trace.applied(border.Left|border.Top|border.Right|border.Bottom != 0)
+	}
 	last := p.last()
 	if last.FlipX {
 		border.Left, border.Right = border.Right, border.Left
@@ -89,6 +119,10 @@ func (p *Plan) border(border pixel.Border) {
 
 // warp looks pixels up by a matrix. It is joined with the warp just before it, if what lies beyond the edges is the same.
 func (p *Plan) warp(matrix pixel.Matrix, interpolation pixel.Interpolation, fill pixel.Fill) {
+	if p.trace != nil {
+		p.trace.note("matrix", matrix)
+		p.trace.applied(matrix != identity)
+	}
 	if matrix == identity {
 		return
 	}

@@ -57,6 +57,15 @@ type slab struct {
 	layout *layout
 }
 
+// newSlab gives a slab with one reference.
+func newSlab(layout *layout) (slab, error) {
+	c := C.tgl_slab_new(C.uint64_t(layout.size))
+	if c == nil {
+		return slab{}, fmt.Errorf("%w for a batch", ErrMemory)
+	}
+	return slab{c, layout}, nil
+}
+
 func (s slab) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(s.c)), s.layout.size) }
 
 func (s slab) row(a *Array, slot int) []byte { return s.bytes()[a.Offset+slot*a.row:][:a.row] }
@@ -96,12 +105,11 @@ func (p *pool) get() (slab, error) {
 		}
 	}
 	if len(free) == 0 {
-		c := C.tgl_slab_new(C.uint64_t(p.layout.size))
-		if c == nil {
-			return slab{}, fmt.Errorf("%w for a batch", ErrMemory)
+		s, err := newSlab(p.layout)
+		if err != nil {
+			return s, err
 		}
-		s := slab{c, p.layout}
-		C.tgl_slab_retain(c)
+		C.tgl_slab_retain(s.c)
 		p.slabs = append(p.slabs, s)
 		return s, nil
 	}

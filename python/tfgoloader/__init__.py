@@ -14,6 +14,7 @@ from tfgoloader._errors import (
     TfGoLoaderError,
 )
 from tfgoloader._loader import ImageLoader
+from tfgoloader._replay import Replay
 
 __version__ = _version("tfgoloader")
 
@@ -24,6 +25,7 @@ __all__ = [
     "ForkError",
     "ImageLoader",
     "InternalError",
+    "Replay",
     "SourceError",
     "TfGoLoaderError",
     "build_info",

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _elements, _exit, _native
+from tfgoloader import _check, _cpus, _elements, _exit, _native, _replay
 from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
+from tfgoloader._replay import Replay
 from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
@@ -142,6 +143,7 @@ class ImageLoader:
         if batch_operations and (source.has_masks or source.has_boxes):
             _check.fail("ops", list(ops), f"none of {batch_operations[0]} with masks or boxes, which it does not mix")
         self._source = source
+        self._ops = operations
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
         channels = _check.integer("channels", channels, 1, 4)
@@ -230,6 +232,26 @@ class ImageLoader:
         from tfgoloader import _dataset
 
         return _dataset.from_loader(self)
+
+    def replay(self, epoch: int, index: int) -> Replay:
+        """Return one sample as an epoch makes it, with what was drawn for it and the picture before it all.
+
+        No epoch is run for it, and none is disturbed. With on_error="replace" the index is that of the substitute,
+        which return_meta tells. What MixUp and CutMix do to a whole batch is left out.
+
+        Args:
+            epoch: counted from 0.
+            index: in the source, also where the sample is excluded.
+
+        Raises:
+            ConfigError: an argument is wrong.
+            DecodeError, SourceError: the file cannot be read or decoded as a whole.
+        """
+        epoch = _check.integer("epoch", epoch, 0)
+        index = _check.integer("index", index, 0, len(self._source) - 1)
+        text = call(_native.pybind_Replay, self._handle.number, epoch, index)
+        targets = self._source.has_labels or self._source.has_masks or self._source.has_boxes
+        return _replay.from_core(text, epoch, index, self._element, self._ops, targets)
 
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
