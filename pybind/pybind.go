@@ -141,10 +141,11 @@ func OpenLoader(sourceHandle int64, spec string) (handle int64, err error) {
 	return handles.add(l), nil
 }
 
-// DescribeLoader gives the arrays of a batch, and where they lie in its slab, as a JSON object.
-func DescribeLoader(loaderHandle int64) (text string, err error) {
+// DescribeLoader gives the arrays of a batch of a loader, or of what Preprocess makes, and where they lie in its slab, as
+// a JSON object.
+func DescribeLoader(handle int64) (text string, err error) {
 	defer recovered(&err)
-	l, err := get[*loader.Loader](loaderHandle)
+	l, err := get[interface{ Arrays() []*loader.Array }](handle)
 	if err != nil {
 		return "", failure(err)
 	}

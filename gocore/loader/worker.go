@@ -128,30 +128,8 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
-	var needed image.Rectangle
-	w.plans = w.plans[:0]
-	for _, seed := range p.seeds {
-		plan, err := p.pipeline.Plan(size, &w.draw, seed, j.epoch.number, index)
-		if err != nil {
-			return err
-		}
-		w.plans = append(w.plans, plan)
-		needed = needed.Union(plan.Decode)
-	}
-	picture, err := w.decoder.Read(needed)
-	if err != nil {
+	if err := w.images(slab, j.slot, size, j.epoch.number, index); err != nil {
 		return err
-	}
-	w.lap(&counters.decode)
-	for view := range w.plans {
-		plan := &w.plans[view]
-		part := picture.Part(plan.Decode.Sub(needed.Min))
-		if view < len(w.plans)-1 { // the views after it need the pixels as they are
-			part = w.copied(part)
-		}
-		if err := plan.Write(slab.row(p.images[view], j.slot), part, p.writer, &w.augment); err != nil {
-			return err
-		}
 	}
 	if p.labels != nil {
 		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
@@ -173,5 +151,36 @@ func (w *worker) fill(j job, index int64) (err error) {
 		}
 	}
 	counters.images.Add(1)
+	return nil
+}
+
+// images draws for all views of the picture that is open, and decodes and writes them.
+func (w *worker) images(slab slab, slot int, size image.Point, epoch, index int64) error {
+	p := w.loader.plan
+	var needed image.Rectangle
+	w.plans = w.plans[:0]
+	for _, seed := range p.seeds {
+		plan, err := p.pipeline.Plan(size, &w.draw, seed, epoch, index)
+		if err != nil {
+			return err
+		}
+		w.plans = append(w.plans, plan)
+		needed = needed.Union(plan.Decode)
+	}
+	picture, err := w.decoder.Read(needed)
+	if err != nil {
+		return err
+	}
+	w.lap(&w.loader.counters.decode)
+	for view := range w.plans {
+		plan := &w.plans[view]
+		part := picture.Part(plan.Decode.Sub(needed.Min))
+		if view < len(w.plans)-1 { // the views after it need the pixels as they are
+			part = w.copied(part)
+		}
+		if err := plan.Write(slab.row(p.images[view], slot), part, p.writer, &w.augment); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -14,6 +14,7 @@ from tfgoloader._errors import (
     TfGoLoaderError,
 )
 from tfgoloader._loader import ImageLoader
+from tfgoloader._preprocess import Preprocess
 from tfgoloader._replay import Replay
 
 __version__ = _version("tfgoloader")
@@ -25,6 +26,7 @@ __all__ = [
     "ForkError",
     "ImageLoader",
     "InternalError",
+    "Preprocess",
     "Replay",
     "SourceError",
     "TfGoLoaderError",

@@ -6,14 +6,13 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _elements, _exit, _native, _replay
+from tfgoloader import _check, _cpus, _elements, _exit, _native, _replay, _spec
 from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
 from tfgoloader._replay import Replay
@@ -143,12 +142,9 @@ class ImageLoader:
         if batch_operations and (source.has_masks or source.has_boxes):
             _check.fail("ops", list(ops), f"none of {batch_operations[0]} with masks or boxes, which it does not mix")
         self._source = source
-        self._ops = operations
+        self._ops, self._batch_ops, self._labels = operations, batch_operations, labels
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
-        channels = _check.integer("channels", channels, 1, 4)
-        if channels == 2:
-            _check.fail("channels", channels, "1, 3 or 4")
         self._pad_last = _pad_last(pad_last, source, self._drop_remainder)
         self._return_meta = _check.boolean("return_meta", return_meta)
         self._on_error = _check.choice("on_error", on_error, ("raise", "skip", "replace"))
@@ -158,7 +154,7 @@ class ImageLoader:
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
-        spec = {
+        self._spec = {
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
@@ -168,23 +164,25 @@ class ImageLoader:
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
             "drop_remainder": self._drop_remainder,
-            "dtype": _check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")),
-            "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
-            "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
+            **_spec.pixels(
+                dtype=dtype,
+                data_format=data_format,
+                channels=channels,
+                background=background,
+                exif=exif,
+                dct_method=dct_method,
+                truncated=truncated,
+                max_pixels=max_pixels,
+            ),
             "num_workers": self.num_workers,
             "prefetch": _check.integer("prefetch", prefetch, 0, 2**31 - 1),
-            "channels": channels,
-            "background": _background(background, channels),
-            "exif": _check.boolean("exif", exif),
             "on_error": self._on_error,
             "max_bad": _most_bad(max_bad, self._on_error, self.num_samples),
             "exclude": self._excluded,
-            "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
-            "max_pixels": _check.integer("max_pixels", max_pixels, 1),
             "pad_last": self._pad_last,
             "return_meta": self._return_meta,
         }
-        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
+        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(self._spec)))
         paths = source.file_paths if self._return_meta else ()
         self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number), paths)
         if len(self) == 0:
@@ -193,6 +191,42 @@ class ImageLoader:
                 "and drop_remainder is set",
                 stacklevel=2,
             )
+
+    @classmethod
+    def from_spec(cls, source: Source, spec: Mapping[str, Any], **overrides: Any) -> ImageLoader:
+        """Return a loader whose pixels and targets are those of another one's `spec`, over a source of its own.
+
+        Labels' and boxes' arguments are left out where the source has none.
+
+        Args:
+            source: where samples come from.
+            spec: the other loader's.
+            overrides: arguments of ImageLoader that the specification does not hold, such as batch_size, or others in
+                place of those that it does, such as ops.
+
+        Raises:
+            ConfigError: the specification is wrong, of a newer version of this package, holds names that are not
+                known, or names other classes than the source.
+        """
+        arguments = _spec.arguments(spec)
+        names = arguments.pop("class_names")
+        if names and source.class_names and names != source.class_names:
+            _check.fail("source.class_names", source.class_names, f"{names}, as in the specification")
+        if not source.has_labels:
+            arguments["labels"] = None
+        if not source.has_boxes:
+            arguments["max_boxes"] = None
+        return cls(source, **{**arguments, **overrides})
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """All that decides the pixels and the targets of a sample, as a plain dict that JSON takes.
+
+        It holds the version of the package as tfgoloader, ops and labels, each by its name, as op, with its arguments,
+        class_names, and by their names here the arguments dtype, data_format, channels, background, exif, dct_method,
+        truncated, max_pixels, views, box_format, max_boxes and min_visible. See `from_spec` and `Preprocess`.
+        """
+        return _spec.describe([*self._ops, *self._batch_ops], self._labels, self.class_names, self._spec)
 
     @property
     def num_samples(self) -> int:
@@ -346,14 +380,6 @@ def _operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
     return single, whole
 
 
-def _dtype_name(dtype: Any) -> str:
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        return repr(dtype)
-    return str(kind.name) if kind.isnative else repr(dtype)
-
-
 def _indices(source: Source, exclude: Collection[str]) -> list[int]:
     if isinstance(exclude, (str, bytes)):
         _check.fail("exclude", exclude, "a list of paths")
@@ -365,16 +391,6 @@ def _indices(source: Source, exclude: Collection[str]) -> list[int]:
     if missing:
         warnings.warn(f"exclude: not in the source: {', '.join(sorted(missing))}", stacklevel=3)
     return [index for index, path in enumerate(paths) if path in wanted]
-
-
-def _background(colour: Sequence[int] | None, channels: int) -> list[int] | None:
-    if colour is None:
-        return None
-    if channels == 4:
-        _check.fail("background", colour, "None with channels=4, which keeps the alpha channel")
-    if isinstance(colour, (str, bytes)) or len(colour) != 3:
-        _check.fail("background", colour, "None or three integers from 0 to 255")
-    return [_check.integer("background", value, 0, 255) for value in colour]
 
 
 def _boxes(source: Source, box_format: str, most: int | None, min_visible: float) -> dict[str, Any] | None:
