@@ -10,11 +10,15 @@ from pathlib import Path
 import pictures
 from PIL import Image
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+
+
+def snippets_of(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
 
 
 def test_the_snippets_of_the_readme_run(tmp_path: Path) -> None:
-    snippets = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    snippets = snippets_of("README.md")
     assert len(snippets) == 2
     folder = tmp_path / "images"
     folder.mkdir()
@@ -28,3 +32,27 @@ def test_the_snippets_of_the_readme_run(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert "(128, 224, 224, 3) float32 (128, 50)" in run.stdout
     assert "1/1" in run.stdout  # the number of steps is known
+
+
+def test_the_snippets_about_serving_run(tmp_path: Path) -> None:
+    snippets = snippets_of("docs/serving.md")
+    assert len(snippets) == 5
+    for place in ("train", "validation"):
+        for label, name in enumerate(("dark", "light")):
+            folder = tmp_path / place / name
+            folder.mkdir(parents=True)
+            for index in range(21):
+                picture = pictures.photograph(70, 80, index) // 4 + 190 * label
+                Image.fromarray(picture).save(folder / f"{index}.jpg")
+    (tmp_path / "new").mkdir()
+    for index in (1, 2, 3):
+        Image.fromarray(pictures.photograph(75, 90, index)).save(tmp_path / f"new/{index}.jpg")
+    script = "\n".join(snippets)
+    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"^(dark|light)$", run.stdout, re.MULTILINE)
+    assert re.findall(r"^new/(\d).jpg (?:dark|light)$", run.stdout, re.MULTILINE) == ["1", "2", "3"]
+    assert "['new/1.jpg' 'new/2.jpg' 'new/3.jpg']" in run.stdout
+    assert re.search(r"^train/dark/\S+\.jpg \(\d+, \d+, \d+, \d+\)", run.stdout, re.MULTILINE)
+    assert re.search(r"^RandomResizedCrop True {'resized_from'", run.stdout, re.MULTILINE)
+    assert "(70, 80, 3) (64, 64, 3)" in run.stdout
