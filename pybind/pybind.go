@@ -85,6 +85,12 @@ func OpenSource(spec string) (handle int64, err error) {
 	return handles.add(list), nil
 }
 
+// ListedSamples is how many samples this process has found so far; it grows while OpenSource is at work.
+func ListedSamples() (count int64, err error) {
+	defer recovered(&err)
+	return source.Listed(), nil
+}
+
 // DescribeSource gives a source's size, labels and classes as a JSON object.
 func DescribeSource(handle int64) (text string, err error) {
 	defer recovered(&err)

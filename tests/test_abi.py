@@ -189,7 +189,8 @@ def test_an_epoch(library, flat):
             library.tgl_slab_release(address)
         assert library.text("pybind_Close", epoch) == ""
     stats = json.loads(library.text("pybind_Stats", loader))
-    assert (stats["batches"], stats["bad_files"]) == (6, None)
+    assert (stats["batches"], stats["images_taken"], stats["bad_files"]) == (6, 20, None)
+    assert set(stats["pixels"]) == {"stored", "decoded"}
     assert set(stats["seconds"]) == {"read", "decode", "augment", "wait"}
     assert stats["bytes"] >= 2 * sum(path.stat().st_size for path in flat)
     assert library.text("pybind_Close", loader) == library.text("pybind_Close", loader) == ""

@@ -62,6 +62,7 @@ def test_the_window_of_a_resized_crop_gives_its_pixels(photographs: list[Path], 
         # From 90 rows by 121 columns.
         ([ops.CenterCrop(30, 40)], [30, 40, 30, 40]),
         ([ops.Resizing(60, 60)], [0, 0, 90, 121]),
+        ([ops.CenterCrop(90, 60), ops.ResizeWithPad(30, 60), ops.CenterCrop(10, 40)], [30, 30, 30, 60]),
         ([ops.Resizing(30, 121), ops.CenterCrop(10, 121)], [30, 0, 30, 121]),
         ([ops.CenterCrop(80, 80), ops.Resizing(40, 40), ops.CenterCrop(20, 20)], [25, 40, 40, 40]),
         ([ops.CenterCrop(60, 60), ops.Pad(5), ops.CenterCrop(64, 50)], [15, 35, 60, 50]),
@@ -168,3 +169,12 @@ def test_a_wrong_argument_is_named(photograph: Path) -> None:
     for value in (1, "yes", None):
         with pytest.raises(tgl.ConfigError, match="return_meta"):
             loader_of([photograph], [ops.CenterCrop(9, 9)], return_meta=value)
+
+
+def test_a_preview_is_that_of_a_loader_without(photographs: list[Path]) -> None:
+    pipeline = [ops.RandomCrop(40, 44), ops.RandomFlip()]
+    with (
+        loader_of(photographs[:5], pipeline, pad_last=True) as told,
+        loader_of(photographs[:5], pipeline, return_meta=False) as plain,
+    ):
+        np.testing.assert_array_equal(told.preview(9), plain.preview(9))

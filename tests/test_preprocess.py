@@ -30,6 +30,8 @@ PIPELINES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"data_format": "channels_first", "background": (9, 99, 199), "dct_method": "fast"},
     ),
     "deep": ([ops.CenterCrop(20, 24)], {"dtype": "uint16", "channels": 4, "exif": False}),
+    "halves": ([ops.ResizeWithPad(30, 34), ops.Rescaling(1 / 255)], {"dtype": "float16"}),
+    "short halves": ([ops.Resizing(30, 34), ops.Rescaling(1 / 255)], {"dtype": "bfloat16"}),
     "equalized": ([ops.CenterCrop(30, 30), ops.Equalization(), ops.AutoContrast(), ops.Solarization()], {}),
 }
 # Every operation with arguments that are not its defaults.
@@ -68,6 +70,7 @@ ALL_OPS = [
     ops.ResizeShorter(64, "bicubic", False, "opencv"),
     ops.RandomResizedCrop(60, 61, (0.2, 0.9), (0.5, 2), "nearest", False, "torchvision"),
     ops.Resizing(48, 49, "lanczos3", True, antialias=True, like="pillow"),
+    ops.ResizeWithPad(70, 71, "area", True, "pillow", (7, 8, 9)),
     ops.Rescaling(0.5, 3),
     ops.Normalization(mean=(1, 2, 3), variance=4),
     ops.MixUp(0.3),

@@ -83,7 +83,7 @@ def test_the_pixels_are_those_of_the_batch(name: str, photographs: list[Path]) -
             assert [step["op"] for step in replay.ops] == [type(op).__name__ for op in PIPELINES[name]]
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
 def test_every_dtype(dtype: str, data_format: str, photographs: list[Path], tf_decode: Decode) -> None:
     with loader_of(photographs[:8], PIPELINES["crops and flips"], dtype=dtype, data_format=data_format) as loader:

@@ -60,6 +60,14 @@ func (t *trace) applied(something bool) {
 	}
 }
 
+func (t *trace) resized(from, to image.Point) {
+	if t != nil {
+		t.note("resized_from", heightWidth(from))
+		t.note("resized_to", heightWidth(to))
+		t.applied(from != to)
+	}
+}
+
 // filter notes the parameters of a filter.
 func (t *trace) filter(f Filter) {
 	if t == nil {

@@ -99,7 +99,7 @@ func (a *boxArrays) write(slab slab, slot int, boxes [][4]float64, labels []int6
 	for i, box := range boxes {
 		c := a.corners(box, in)
 		moved, visible := plan.Move(augment.Box{Left: c[0], Top: c[1], Right: c[2], Bottom: c[3]})
-		if visible == 0 || visible < a.minVisible || count == most {
+		if moved.Right <= moved.Left || moved.Bottom <= moved.Top || visible < a.minVisible || count == most {
 			continue
 		}
 		for n, value := range a.fromCorners([4]float64{moved.Left, moved.Top, moved.Right, moved.Bottom}, out) {

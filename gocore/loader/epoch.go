@@ -294,6 +294,7 @@ func (e *Epoch) poll() (uintptr, error) {
 		return 0, b.err
 	}
 	l.counters.batches.Add(1)
+	l.counters.taken.Add(int64(e.samples(b.number)))
 	return b.slab.address(), nil
 }
 

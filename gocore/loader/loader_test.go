@@ -234,6 +234,21 @@ func TestTheNextEpochIsPreparedAheadAndNoMore(t *testing.T) {
 	}
 }
 
+func TestTheStatisticsCountWhatWasTakenAndDecoded(t *testing.T) {
+	loader := open(t, pictures(t, 10), spec())
+	all(t, begin(t, loader))
+	if err := loader.Close(); err != nil { // nobody counts any more
+		t.Fatal(err)
+	}
+	stats := loader.Stats()
+	if stats.Taken != 10 {
+		t.Errorf("%d images taken, want 10", stats.Taken)
+	}
+	if want := (Pixels{Stored: 24 * 20 * stats.Images, Decoded: 16 * 16 * stats.Images}); stats.Pixels != want {
+		t.Errorf("pixels %+v, want %+v", stats.Pixels, want)
+	}
+}
+
 func TestEpochsSideBySideAndBrokenOff(t *testing.T) {
 	loader := open(t, pictures(t, 22), spec())
 	first, second := begin(t, loader), begin(t, loader)

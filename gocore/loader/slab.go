@@ -20,7 +20,9 @@ type Array struct {
 	row    int    // bytes of a row
 }
 
-var itemBytes = map[string]int{"bool": 1, "uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "int64": 8}
+var itemBytes = map[string]int{
+	"bool": 1, "uint8": 1, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
+}
 
 // layout is where the arrays lie in each of a loader's slabs.
 type layout struct {

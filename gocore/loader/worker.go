@@ -171,7 +171,10 @@ func (w *worker) images(slab slab, slot int, size image.Point, epoch, index int6
 	if err != nil {
 		return err
 	}
-	w.lap(&w.loader.counters.decode)
+	counters := &w.loader.counters
+	w.lap(&counters.decode)
+	counters.stored.Add(int64(size.X) * int64(size.Y))
+	counters.decoded.Add(w.decoded(size, needed))
 	for view := range w.plans {
 		plan := &w.plans[view]
 		part := picture.Part(plan.Decode.Sub(needed.Min))
@@ -183,4 +186,12 @@ func (w *worker) images(slab slab, slot int, size image.Point, epoch, index int6
 		}
 	}
 	return nil
+}
+
+// decoded is how many pixels a window takes: formats other than JPEG are decoded whole.
+func (w *worker) decoded(size image.Point, window image.Rectangle) int64 {
+	if w.decoder.Format() == "JPEG" {
+		size = window.Size()
+	}
+	return int64(size.X) * int64(size.Y)
 }

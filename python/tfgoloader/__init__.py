@@ -2,7 +2,7 @@
 
 from importlib.metadata import version as _version
 
-from tfgoloader import ops, sources
+from tfgoloader import callbacks, ops, sources
 from tfgoloader._core import build_info
 from tfgoloader._elements import ArraySpec
 from tfgoloader._errors import (
@@ -13,6 +13,8 @@ from tfgoloader._errors import (
     SourceError,
     TfGoLoaderError,
 )
+from tfgoloader._image_data_generator import from_image_data_generator
+from tfgoloader._image_dataset import image_dataset_from_directory
 from tfgoloader._loader import ImageLoader
 from tfgoloader._preprocess import Preprocess
 from tfgoloader._replay import Replay
@@ -31,6 +33,9 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "callbacks",
+    "from_image_data_generator",
+    "image_dataset_from_directory",
     "ops",
     "sources",
 ]

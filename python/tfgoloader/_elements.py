@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tfgoloader import _check
 from tfgoloader._core import Slab
 
 
@@ -53,13 +54,25 @@ class PathPlace(Place):
         return paths
 
 
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return NumPy's dtype of a name; bfloat16 is none of its own."""
+    if name != "bfloat16":
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        _check.fail("dtype", name, "the package ml_dtypes to be installed, which gives NumPy this dtype")
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
+
+
 def element(description: str, paths: Sequence[str] = ()) -> Any:
     """Return an element with a Place for every array, from what the core says of its arrays.
 
     The paths are those of the source; they are looked at where the core hands out indices.
     """
     places = {
-        about["name"]: Place(about["offset"], tuple(about["shape"]), np.dtype(about["dtype"]))
+        about["name"]: Place(about["offset"], tuple(about["shape"]), numpy_dtype(about["dtype"]))
         for about in json.loads(description)["arrays"]
     }
     views = tuple(place for name, place in places.items() if name.startswith("images"))

@@ -6,10 +6,12 @@ import json
 import os
 import secrets
 import warnings
+import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _check, _cpus, _elements, _exit, _native, _replay, _spec
@@ -39,8 +41,9 @@ class ImageLoader:
         shuffle: whether the order is a random one, anew each epoch; every sample comes exactly once.
         seed: integer from 0 to 2**64 - 1 that decides order and augmentation; None draws one, see `seed`.
         drop_remainder: whether an epoch's last batch is left out where it is not full.
-        dtype: "float32" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or "uint16", where 16-bit
-            files keep all and 8-bit values become v * 257.
+        dtype: "float32", "float16", "bfloat16" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or
+            "uint16", where 16-bit files keep all and 8-bit values become v * 257. The shorter floats are those of
+            float32, rounded half to even; "bfloat16" needs the package ml_dtypes, which TensorFlow and JAX bring.
         data_format: "channels_last", shape (batch, height, width, channels), or "channels_first".
         channels: 3 for RGB, 1 for gray, 4 to keep the alpha channel.
         background: colour (red, green, blue) from 0 to 255 that transparent pictures are laid over; None drops the
@@ -67,7 +70,7 @@ class ImageLoader:
         max_boxes: places for one picture's boxes, at least 1; those beyond are left out. None for as many as the
             source's picture with the most boxes has.
         min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
-            that show less, or nothing, are left out.
+            that show less, or no area at all, are left out.
         views: how many times each picture goes through the operations, each time with random numbers of its own; the
             first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
         pad_last: whether an epoch's last batch is filled up with zeros, and every element has sample weights: 1 for
@@ -154,7 +157,7 @@ class ImageLoader:
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
-        self._spec = {
+        spec = {
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
@@ -182,15 +185,21 @@ class ImageLoader:
             "pad_last": self._pad_last,
             "return_meta": self._return_meta,
         }
-        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(self._spec)))
-        paths = source.file_paths if self._return_meta else ()
-        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number), paths)
+        self._open(spec)
+        self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
+        alive.add(self)
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
                 "and drop_remainder is set",
                 stacklevel=2,
             )
+
+    def _open(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+        self._handle = Handle(call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(spec)))
+        paths = self._source.file_paths if spec["return_meta"] else ()
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number), paths)
 
     @classmethod
     def from_spec(cls, source: Source, spec: Mapping[str, Any], **overrides: Any) -> ImageLoader:
@@ -287,12 +296,31 @@ class ImageLoader:
         targets = self._source.has_labels or self._source.has_masks or self._source.has_boxes
         return _replay.from_core(text, epoch, index, self._element, self._ops, targets)
 
+    def preview(self, n: int = 9) -> npt.NDArray[np.uint8]:
+        """Return one picture of the first `n` samples of the first epoch, augmented as the model gets them.
+
+        It is a grid of shape (height, width, 3), dtype uint8, 0 to 255, with the names of the classes, boxes and masks
+        drawn, views side by side; Rescaling and Normalization are left out. The loader's own epochs go on as if nothing
+        had happened. Save it with PIL.Image.fromarray(loader.preview()).save("preview.png").
+
+        Args:
+            n: at least 1; there are fewer in the grid where the epoch has fewer.
+
+        Raises:
+            ImportError: Pillow, which draws, is not installed.
+        """
+        from tfgoloader import _preview
+
+        return _preview.draw(self, _check.integer("n", n, 1))
+
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
 
-        Keys: images, bytes (of files), batches (taken), queue_depth (batches ready now), seconds: a dict of read,
-        decode and augment, summed over the workers, and wait, how long the loop waited for a batch; and bad_files: a
-        dict from path to reason of the files in the batches so far that were left out, replaced or raised.
+        Keys: images, bytes (of files), batches (taken), images_taken (in these), pixels: a dict of stored (in the
+        files) and decoded, queue_depth (batches ready now), seconds: a dict of read, decode and augment, summed over
+        the workers, and wait, how long the loop waited for a batch (through as_dataset() the loop is a thread of
+        TensorFlow's, a batch ahead of the model, see callbacks.InputMonitor); and bad_files: a dict from path to
+        reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
         stats["bad_files"] = {to_text(path): to_text(reason) for path, reason in stats["bad_files"] or ()}
@@ -303,6 +331,7 @@ class ImageLoader:
 
         Closing twice does nothing. A loader that is garbage collected is closed.
         """
+        alive.discard(self)
         self._handle.close()
 
     def __enter__(self) -> ImageLoader:
@@ -330,6 +359,9 @@ class ImageLoader:
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
         return _elements.map_arrays(lambda place: place.array(slab), self._element)
+
+
+alive: weakref.WeakSet[ImageLoader] = weakref.WeakSet()  # those that are not closed
 
 
 class _Epoch:

@@ -24,13 +24,14 @@ from tfgoloader.ops import (
     Pad,
     Rescaling,
     ResizeShorter,
+    ResizeWithPad,
     Resizing,
     Solarization,
 )
 
 _Item = str | bytes | bytearray | memoryview | os.PathLike[str]
 
-_WITHOUT_CHANCE = (CenterCrop, Normalization, Pad, Rescaling, ResizeShorter, Resizing)
+_WITHOUT_CHANCE = (CenterCrop, Normalization, Pad, Rescaling, ResizeShorter, ResizeWithPad, Resizing)
 
 
 class Preprocess:

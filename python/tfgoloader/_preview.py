@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from tfgoloader._errors import TfGoLoaderError
+
+if TYPE_CHECKING:
+    from tfgoloader._loader import ImageLoader
 
 _MARGIN = 4
 _CAPTION = 14  # pixels of text above a picture
@@ -14,6 +21,53 @@ _COLOURS = np.array(
     [(230, 60, 50), (60, 160, 230), (90, 190, 80), (240, 180, 40), (170, 90, 200), (90, 200, 200), (240, 130, 180)],
     np.uint8,
 )
+
+
+def draw(loader: ImageLoader, n: int) -> npt.NDArray[np.uint8]:
+    """Return a grid of a loader's first samples, from a loader of its own that keeps 8-bit values."""
+    import PIL.Image  # noqa: F401  or it would be missed only after the work
+
+    own = copy.copy(loader)
+    boxes = loader._spec["boxes"]
+    own._open(
+        {
+            **loader._spec,
+            "ops": [op for op in loader._spec["ops"] if op["op"] not in ("Rescaling", "Normalization")],
+            "boxes": boxes and {**boxes, "format": "xyxy"},
+            "dtype": "uint8",
+            "data_format": "channels_last",
+            "prefetch": 0,
+            "pad_last": False,
+            "return_meta": False,
+        }
+    )
+    source = loader._source
+    has_targets = source.has_labels or source.has_masks or source.has_boxes
+    with own:
+        batches = (_samples(batch, has_targets) for batch in own)
+        samples = list(itertools.islice(itertools.chain.from_iterable(batches), n))
+    if not samples:
+        raise TfGoLoaderError("there is nothing to preview: the loader has no batch")
+    return grid(samples, loader.class_names)
+
+
+def _samples(batch: Any, has_targets: bool) -> list[dict[str, Any]]:
+    images, targets = batch if has_targets else (batch, {})
+    views = images if isinstance(images, tuple) else (images,)
+    if not isinstance(targets, dict):
+        targets = {"segmentation_masks" if targets.ndim == 4 else "labels": targets}
+    elif "count" in targets:
+        targets = {"bounding_boxes": targets}
+    samples = []
+    for index in range(len(views[0])):
+        sample: dict[str, Any] = {"images": [view[index] for view in views]}
+        sample.update((name, targets[name][index]) for name in ("labels", "segmentation_masks") if name in targets)
+        if "bounding_boxes" in targets:
+            boxes = targets["bounding_boxes"]
+            count = boxes["count"][index]
+            sample["bounding_boxes"] = list(zip(boxes["boxes"][index][:count], boxes["labels"][index], strict=False))
+        samples.append(sample)
+    return samples
 
 
 def grid(samples: list[dict[str, Any]], class_names: list[str] | None) -> npt.NDArray[np.uint8]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _elements
@@ -77,7 +76,7 @@ def from_core(text: str, epoch: int, index: int, element: Any, ops: Sequence[Op]
         window=of_views([tuple(view["window"]) for view in views]),
         flip=of_views([tuple(view["flip"]) for view in views]),
         ops=of_views([_steps(view["ops"] or (), ops) for view in views]),
-        before=slab.array(where["offset"], tuple(where["shape"]), np.dtype(where["dtype"])),
+        before=slab.array(where["offset"], tuple(where["shape"]), where["dtype"]),
         after=images,
         targets=parts[1] if has_targets else None,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tfgoloader import _check, ops
+from tfgoloader import _check, _elements, ops
 from tfgoloader._errors import ConfigError
 from tfgoloader.ops import BatchOp, OneHot, Op
 
@@ -18,6 +18,7 @@ _OPS: dict[str, Any] = {
     name: getattr(ops, name) for name in ops.__all__ if dataclasses.is_dataclass(getattr(ops, name))
 }
 
+_DTYPES = ("float32", "float16", "bfloat16", "uint8", "uint16")
 PIXELS = ("dtype", "data_format", "channels", "background", "exif", "dct_method", "truncated", "max_pixels")
 _BOXES = ("box_format", "max_boxes", "min_visible")
 _FIELDS = ("tfgoloader", "ops", "labels", "class_names", "views", *PIXELS, *_BOXES)
@@ -128,7 +129,7 @@ def pixels(
     if channels == 2:
         _check.fail("channels", channels, "1, 3 or 4")
     return {
-        "dtype": _check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")),
+        "dtype": _elements.numpy_dtype(_check.choice("dtype", _dtype_name(dtype), _DTYPES)).name,
         "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
         "channels": channels,
         "background": _background(background, channels),
@@ -140,6 +141,8 @@ def pixels(
 
 
 def _dtype_name(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy need not know
+        return dtype
     try:
         kind = np.dtype(dtype)
     except TypeError:

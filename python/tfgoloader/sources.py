@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _native
+from tfgoloader import _check, _native, _progress
 from tfgoloader._core import Handle, call, from_text, to_text
 
 __all__ = ["Directory", "ListFile", "Paths", "Source"]
@@ -35,7 +35,8 @@ class Source:
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        self._handle = Handle(call(_native.pybind_OpenSource, json.dumps(spec)))
+        with _progress.shown("Listing pictures", lambda: call(_native.pybind_ListedSamples)):
+            self._handle = Handle(call(_native.pybind_OpenSource, json.dumps(spec)))
         about = json.loads(call(_native.pybind_DescribeSource, self._handle.number))
         self._count: int = about["count"]
         self.has_labels: bool = about["has_labels"]

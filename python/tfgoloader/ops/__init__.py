@@ -44,7 +44,7 @@ from tfgoloader.ops._policies import (
     RandomOrder,
     TrivialAugmentWide,
 )
-from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, Resizing
+from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, ResizeWithPad, Resizing
 from tfgoloader.ops._values import Normalization, Rescaling
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "RandomZoom",
     "Rescaling",
     "ResizeShorter",
+    "ResizeWithPad",
     "Resizing",
     "Solarization",
     "TrivialAugmentWide",
