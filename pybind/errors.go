@@ -35,7 +35,10 @@ func failure(err error) error {
 	switch {
 	case errors.As(err, &ofSample):
 		code = "decode"
-		about.Reason, about.Path, about.Index = ofSample.Err.Error(), toText(ofSample.Path), &ofSample.Index
+		about.Reason, about.Path = ofSample.Err.Error(), toText(ofSample.Path)
+		if ofSample.Index >= 0 {
+			about.Index = &ofSample.Index
+		}
 	case errors.As(err, &ofSource):
 		code = "source"
 		about.Reason, about.Path = ofSource.Reason, toText(ofSource.Path)

@@ -147,10 +147,11 @@ func OpenLoader(sourceHandle int64, spec string) (handle int64, err error) {
 	return handles.add(l), nil
 }
 
-// DescribeLoader gives the arrays of a batch, and where they lie in its slab, as a JSON object.
-func DescribeLoader(loaderHandle int64) (text string, err error) {
+// DescribeLoader gives the arrays of a batch of a loader, or of what Preprocess makes, and where they lie in its slab, as
+// a JSON object.
+func DescribeLoader(handle int64) (text string, err error) {
 	defer recovered(&err)
-	l, err := get[*loader.Loader](loaderHandle)
+	l, err := get[interface{ Arrays() []*loader.Array }](handle)
 	if err != nil {
 		return "", failure(err)
 	}
@@ -190,6 +191,22 @@ func Next(epochHandle int64) (address uint64, err error) {
 		return pending, failure(err)
 	}
 	return uint64(slab), nil
+}
+
+// Replay makes the sample with an index in the source as an epoch does, and tells what was drawn for it, as a JSON
+// object. One reference to the slab, whose address is in it, is the caller's.
+func Replay(loaderHandle, epoch, index int64) (text string, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return "", failure(err)
+	}
+	r, err := l.Replay(epoch, index)
+	if err != nil {
+		return "", failure(err)
+	}
+	r.Path = toText(r.Path)
+	return encode(r)
 }
 
 // Stats gives what the loader has done so far as a JSON object.

@@ -103,6 +103,8 @@ LOADER = {
     "exclude": [],
     "truncated": "raise",
     "max_pixels": 10_000,
+    "pad_last": False,
+    "return_meta": False,
 }
 
 
@@ -248,6 +250,50 @@ def test_the_boxes_of_the_page(library, flat):
         "box_counts": [1, 0],
     }
     library.tgl_slab_release(address)
+
+
+def test_a_replay(library, flat):
+    source = library.open_source(kind="paths", paths=list(map(str, flat)), labels=list(range(100, 110)))
+    loader = library.open_loader(source, return_meta=True)
+    about = json.loads(library.text("pybind_Replay", loader, 3, 7))
+    assert (about["path"], about["format"], about["original_size"]) == (str(flat[7]), "JPEG", [SIZE, SIZE])
+    assert (about["orientation"], about["warnings"]) == (1, 0)
+    (view,) = about["views"]
+    assert (view["window"], view["flip"]) == ([0, 0, SIZE, SIZE], [False, False])
+    assert [step["op"] for step in view["ops"]] == ["CenterCrop"]
+    address, where = about["slab"], arrays(library, loader)
+    assert library.tgl_slab_references(address) == Slab.from_address(address).samples == 1
+    assert Slab.from_address(address).epoch == 3
+    before = about["before"]
+    assert (array(address, before["offset"], before["shape"], before["dtype"]) == 7).all()
+    assert (array(address, where["images"]["offset"], (1, SIZE, SIZE, 3), np.float32) == 15).all()
+    for name, value in (("labels", [107]), ("index", [7]), ("original_size", [[SIZE, SIZE]])):
+        found = array(address, where[name]["offset"], (1, *where[name]["shape"]), where[name]["dtype"])
+        assert found.tolist() == value
+    library.text("pybind_Close", loader)
+    assert (array(address, before["offset"], before["shape"], before["dtype"]) == 7).all()
+    library.tgl_slab_release(address)
+    assert failure(library.text, "pybind_Replay", loader, 0, 0)[0] == "closed"
+
+
+def test_single_pictures(library, flat):
+    preprocess = library.pybind_OpenPreprocess(json.dumps(LOADER).encode())
+    where = arrays(library, preprocess)["images"]
+    content = flat[5].read_bytes()
+    for path, address, size in ((str(flat[5]).encode(), 0, 0), (b"", content, len(content))):
+        address = ctypes.cast(address, ctypes.c_void_p).value or 0
+        slab = library.pybind_Preprocess(preprocess, path, address, size)
+        assert (array(slab, where["offset"], (1, *where["shape"]), where["dtype"]) == 11).all()
+        assert Slab.from_address(slab).samples == library.tgl_slab_references(slab) == 1
+        library.tgl_slab_release(slab)
+    assert failure(library.pybind_Preprocess, preprocess, b"", 0, 0) == (
+        "decode",
+        {"path": "<bytes>", "reason": "unknown picture format: empty file (0 bytes)"},
+    )
+    assert failure(library.pybind_Preprocess, preprocess, b"", 0, -1)[0] == "config"
+    library.text("pybind_Close", preprocess)
+    assert failure(library.pybind_Preprocess, preprocess, b"", 0, 0)[0] == "closed"
+    assert failure(library.pybind_OpenPreprocess, b"{}")[0] == "config"
 
 
 def test_a_slab_outlives_its_loader(library, flat):

@@ -48,3 +48,27 @@ def test_the_snippets_about_keras_run(tmp_path: Path) -> None:
     assert "5/5" in run.stdout
     assert "4 1 (32, 224, 224, 3)" in run.stdout
     assert "ran out" not in run.stderr
+
+
+def test_the_snippets_about_serving_run(tmp_path: Path) -> None:
+    snippets = snippets_of("docs/serving.md")
+    assert len(snippets) == 5
+    for place in ("train", "validation"):
+        for label, name in enumerate(("dark", "light")):
+            folder = tmp_path / place / name
+            folder.mkdir(parents=True)
+            for index in range(21):
+                picture = pictures.photograph(70, 80, index) // 4 + 190 * label
+                Image.fromarray(picture).save(folder / f"{index}.jpg")
+    (tmp_path / "new").mkdir()
+    for index in (1, 2, 3):
+        Image.fromarray(pictures.photograph(75, 90, index)).save(tmp_path / f"new/{index}.jpg")
+    script = "\n".join(snippets)
+    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"^(dark|light)$", run.stdout, re.MULTILINE)
+    assert re.findall(r"^new/(\d).jpg (?:dark|light)$", run.stdout, re.MULTILINE) == ["1", "2", "3"]
+    assert "['new/1.jpg' 'new/2.jpg' 'new/3.jpg']" in run.stdout
+    assert re.search(r"^train/dark/\S+\.jpg \(\d+, \d+, \d+, \d+\)", run.stdout, re.MULTILINE)
+    assert re.search(r"^RandomResizedCrop True {'resized_from'", run.stdout, re.MULTILINE)
+    assert "(70, 80, 3) (64, 64, 3)" in run.stdout

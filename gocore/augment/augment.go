@@ -205,12 +205,14 @@ func (p *Pipeline) Plan(size image.Point, draw *sample.Draw, seed uint64, epoch,
 
 // apply draws an operation's parameters and composes it.
 func (p *Plan) apply(op any, random *rand.Rand) error {
+	p.trace.begin(op)
+	defer p.trace.end()
 	switch op := op.(type) {
 	case Geometry:
 		return op.Apply(p, random)
 	case Colour:
 		if filter := op.Draw(random); filter != nil {
-			p.last().add(filter)
+			p.add(filter)
 		}
 	}
 	return nil

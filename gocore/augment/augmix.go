@@ -40,8 +40,10 @@ func (a *AugMix) Apply(plan *Plan, random *rand.Rand) error {
 	view := plan.last().View
 	m := &mixture{own: sample.Beta(random, a.Alpha)}
 	for _, weight := range weights {
+		plan.trace.begin("chain")
 		// A chain begins with what is seen, and ends in the picture's own frame.
 		inner := whole(view.Window.Size())
+		inner.trace = plan.trace
 		inner.last().FlipX, inner.last().FlipY = view.FlipX, view.FlipY
 		for range a.Depth {
 			if i := random.IntN(len(a.Ops) + 1); i < len(a.Ops) {
@@ -52,11 +54,16 @@ func (a *AugMix) Apply(plan *Plan, random *rand.Rand) error {
 		}
 		last := inner.last()
 		last.FlipX, last.FlipY = last.FlipX != view.FlipX, last.FlipY != view.FlipY
+		plan.trace.end()
 		inner.narrow()
 		m.chains = append(m.chains, inner)
 		m.weights = append(m.weights, float32((1-m.own)*weight))
 	}
-	plan.last().add(m)
+	if plan.trace != nil {
+		plan.trace.note("own_weight", m.own)
+		plan.trace.note("weights", m.weights)
+	}
+	plan.add(m)
 	return nil
 }
 

@@ -26,12 +26,17 @@ func (r *RandomGaussianBlur) Draw(random *rand.Rand) Filter {
 		return nil
 	}
 	const least = 1e-6 // Keras' own
-	along := gaussian(r.KernelSize/2, r.Sigma.draw(random)+least)
-	return &blur{along, gaussian(r.KernelSize/2, r.Sigma.draw(random)+least)}
+	x := r.Sigma.draw(random) + least
+	y := r.Sigma.draw(random) + least
+	radius := r.KernelSize / 2
+	return &blur{gaussian(radius, x), gaussian(radius, y), parameters{{"sigma_x", x}, {"sigma_y", y}}}
 }
 
 // blur has a weight for each distance.
-type blur struct{ along, across []float32 }
+type blur struct {
+	along, across []float32
+	parameters
+}
 
 func (b *blur) Reach() int { return len(b.along) - 1 }
 

@@ -26,10 +26,10 @@ func TestBlurSpreadsAPixel(t *testing.T) {
 	corner := 255 * weights[1] * weights[1]
 	side, middle := 255*weights[0]*weights[1], 255*weights[0]*weights[0]
 	level := func(x float32) uint8 { return uint8(x + 0.5) }
-	expect(t, &blur{weights, weights}, gray(3, 0, 0, 0, 0, 255, 0, 0, 0, 0),
+	expect(t, &blur{along: weights, across: weights}, gray(3, 0, 0, 0, 0, 255, 0, 0, 0, 0),
 		level(corner), level(side), level(corner), level(side), level(middle), level(side), level(corner), level(side), level(corner))
 	// Along rows alone, with zeros outside.
-	expect(t, &blur{[]float32{0.5, 0.25}, []float32{1, 0}}, gray(3, 100, 40, 80, 0, 0, 8), 60, 65, 50, 0, 2, 4)
+	expect(t, &blur{along: []float32{0.5, 0.25}, across: []float32{1, 0}}, gray(3, 100, 40, 80, 0, 0, 8), 60, 65, 50, 0, 2, 4)
 }
 
 func TestBlurDrawsItsProbabilityAndBothDeviations(t *testing.T) {

@@ -24,5 +24,5 @@ func (b *RandomBrightness) Draw(random *rand.Rand) Filter {
 }
 
 func brighten(share float64) Filter {
-	return (*fixed)(tabulate(func(x float64) float64 { return x + share*255 }))
+	return &fixed{tabulate(func(x float64) float64 { return x + share*255 }), parameters{{"brightness", share}}}
 }

@@ -80,6 +80,15 @@ func (c chain) Apply(picture pixel.Picture, work *Work) {
 	}
 }
 
+func (c chain) drawn() (all parameters) {
+	for _, filter := range c {
+		if filter, ok := filter.(drawer); ok {
+			all = append(all, filter.drawn()...)
+		}
+	}
+	return all
+}
+
 // add appends a filter, or the filters of a chain.
 func (c chain) add(filter Filter) chain {
 	if more, ok := filter.(chain); ok {
@@ -128,18 +137,28 @@ func moved(counts *pixel.Counts, table *pixel.Table) (after pixel.Counts) {
 }
 
 // fixed is the same table whatever the picture.
-type fixed pixel.Table
+type fixed struct {
+	values *pixel.Table
+	parameters
+}
 
 func (f *fixed) Reach() int                              { return 0 }
-func (f *fixed) table(*pixel.Counts) *pixel.Table        { return (*pixel.Table)(f) }
+func (f *fixed) table(*pixel.Counts) *pixel.Table        { return f.values }
 func (f *fixed) Apply(picture pixel.Picture, work *Work) { work.lookUp(picture, []Filter{f}) }
 
-// counted makes the table of a channel from how often each value occurs in it.
-type counted func(*pixel.Counts) *pixel.Table
+// counting makes the table of a channel from how often each value occurs in it.
+type counting struct {
+	values func(*pixel.Counts) *pixel.Table
+	parameters
+}
 
-func (c counted) Reach() int                              { return Whole }
-func (c counted) table(counts *pixel.Counts) *pixel.Table { return c(counts) }
-func (c counted) Apply(picture pixel.Picture, work *Work) { work.lookUp(picture, []Filter{c}) }
+func counted(values func(*pixel.Counts) *pixel.Table, drawn ...parameter) Filter {
+	return &counting{values, drawn}
+}
+
+func (c *counting) Reach() int                              { return Whole }
+func (c *counting) table(counts *pixel.Counts) *pixel.Table { return c.values(counts) }
+func (c *counting) Apply(picture pixel.Picture, work *Work) { work.lookUp(picture, []Filter{c}) }
 
 // tabulate rounds a function of a value to the nearest level.
 func tabulate(value func(x float64) float64) *pixel.Table {
@@ -151,10 +170,13 @@ func tabulate(value func(x float64) float64) *pixel.Table {
 }
 
 // pointwise is a filter of single pixels.
-type pointwise func(picture pixel.Picture)
+type pointwise struct {
+	change func(picture pixel.Picture)
+	parameters
+}
 
-func (p pointwise) Reach() int                           { return 0 }
-func (p pointwise) Apply(picture pixel.Picture, _ *Work) { p(picture) }
+func (p *pointwise) Reach() int                           { return 0 }
+func (p *pointwise) Apply(picture pixel.Picture, _ *Work) { p.change(picture) }
 
 // interval is where a parameter is drawn from, evenly.
 type interval [2]float64

@@ -314,7 +314,7 @@ func TestOnlyWhatIsNeededIsDecoded(t *testing.T) {
 }
 
 func TestChainsReachAsFarAsTheirFiltersTogether(t *testing.T) {
-	blurs := chain{sharpen(1), &blur{make([]float32, 4), make([]float32, 4)}, brighten(1)}
+	blurs := chain{sharpen(1), &blur{along: make([]float32, 4), across: make([]float32, 4)}, brighten(1)}
 	if got := blurs.Reach(); got != 4 {
 		t.Errorf("reach %d, want 4", got)
 	}

@@ -33,5 +33,5 @@ func stretch(contrast float64) Filter {
 		}
 		mean := float64(sum) / float64(total)
 		return tabulate(func(x float64) float64 { return (x-mean)*contrast + mean })
-	})
+	}, parameter{"contrast", contrast})
 }

@@ -77,7 +77,7 @@ func (c *RandomCrop) Apply(plan *Plan, random *rand.Rand) error {
 	if !c.fits(size) {
 		switch c.IfSmaller {
 		case "resize":
-			plan.last().crop(c.inside(size))
+			plan.crop(c.inside(size))
 			plan.resample(image.Pt(c.Width, c.Height), pixel.Resampling{Interpolation: pixel.Bilinear})
 		case "pad":
 			x, y := max(0, c.Width-size.X), max(0, c.Height-size.Y)
@@ -89,7 +89,7 @@ func (c *RandomCrop) Apply(plan *Plan, random *rand.Rand) error {
 	}
 	y := random.IntN(size.Y - c.Height + 1)
 	x := random.IntN(size.X - c.Width + 1)
-	plan.last().crop(c.at(image.Pt(x, y)))
+	plan.crop(c.at(image.Pt(x, y)))
 	return nil
 }
 
@@ -111,6 +111,6 @@ func (c *CenterCrop) Apply(plan *Plan, _ *rand.Rand) error {
 	if !c.fits(size) {
 		return c.tooSmall(size, c.String())
 	}
-	plan.last().crop(centred(size, c.Width, c.Height))
+	plan.crop(centred(size, c.Width, c.Height))
 	return nil
 }

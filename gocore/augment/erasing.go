@@ -46,6 +46,10 @@ type erasing struct {
 // Reach says that the rectangle's place depends on the picture's size.
 func (e *erasing) Reach() int { return Whole }
 
+func (e *erasing) drawn() parameters {
+	return parameters{{"top", e.top}, {"left", e.left}, {"height", e.height}, {"width", e.width}}
+}
+
 // rectangle holds the pixels whose coordinates lie between the sides.
 func (e *erasing) rectangle(width, height int) image.Rectangle {
 	at := func(share float64, size int) int { return int(math.Ceil(share * float64(size))) }

@@ -24,9 +24,7 @@ func (f *RandomFlip) OutputSize(in image.Point) (image.Point, error) {
 
 // Apply draws for both directions whatever the mode, so that the mode changes nothing else.
 func (f *RandomFlip) Apply(plan *Plan, random *rand.Rand) error {
-	view := plan.last()
 	x, y := random.IntN(2) == 1, random.IntN(2) == 1
-	view.FlipX = view.FlipX != (x && f.Mode != "vertical")
-	view.FlipY = view.FlipY != (y && f.Mode != "horizontal")
+	plan.flip(x && f.Mode != "vertical", y && f.Mode != "horizontal")
 	return nil
 }

@@ -55,6 +55,10 @@ func (f *framing) forward(at point) (point, bool) {
 	return point{at.x + float64(f.at.Min.X), at.y + float64(f.at.Min.Y)}, true
 }
 
+func (f *framing) backward(at point) (point, bool) {
+	return f.resampling.backward(point{at.x - float64(f.at.Min.X), at.y - float64(f.at.Min.Y)})
+}
+
 func (f *framing) mask() transition {
 	nearest := *f
 	nearest.resampling = *f.resampling.mask().(*resampling)

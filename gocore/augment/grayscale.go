@@ -21,5 +21,5 @@ func (r *RandomGrayscale) Draw(random *rand.Rand) Filter {
 }
 
 func fade(amount float64) Filter {
-	return pointwise(func(picture pixel.Picture) { pixel.Fade(picture, amount) })
+	return &pointwise{func(picture pixel.Picture) { pixel.Fade(picture, amount) }, parameters{{"gray", amount}}}
 }

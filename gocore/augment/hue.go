@@ -28,5 +28,5 @@ func (r *RandomHue) Draw(random *rand.Rand) Filter {
 }
 
 func turn(turns float64) Filter {
-	return pointwise(func(picture pixel.Picture) { pixel.TurnHue(picture, turns) })
+	return &pointwise{func(picture pixel.Picture) { pixel.TurnHue(picture, turns) }, parameters{{"hue", turns}}}
 }

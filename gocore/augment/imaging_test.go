@@ -25,7 +25,7 @@ func reference(p pixel.Picture) *image.NRGBA {
 func smooth(width, height int) pixel.Picture {
 	p := noisy(3, width, height, 3)
 	for range 2 {
-		(&blur{[]float32{0.4, 0.2, 0.1}, []float32{0.4, 0.2, 0.1}}).Apply(p, new(Work))
+		(&blur{along: []float32{0.4, 0.2, 0.1}, across: []float32{0.4, 0.2, 0.1}}).Apply(p, new(Work))
 	}
 	return p
 }

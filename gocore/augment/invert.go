@@ -18,4 +18,4 @@ func (r *RandomInvert) Draw(random *rand.Rand) Filter {
 	return invert()
 }
 
-func invert() Filter { return (*fixed)(tabulate(func(x float64) float64 { return 255 - x })) }
+func invert() Filter { return &fixed{tabulate(func(x float64) float64 { return 255 - x }), nil} }

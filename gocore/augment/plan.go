@@ -10,8 +10,10 @@ import (
 // Plan is what one sample's picture goes through, drawn. It has stages, of which every one but the first begins with a
 // picture that is resampled from the one before; crops and flips are only ever composed.
 type Plan struct {
-	Decode image.Rectangle // what of the picture is to be decoded: what the result depends on
-	stages []stage
+	Decode       image.Rectangle // what of the picture is to be decoded: what the result depends on
+	FlipX, FlipY bool            // an odd number of flips was drawn
+	stages       []stage
+	trace        *trace
 }
 
 // stage is what happens to one picture: filters change it in place, each where its operation sees it, in the picture's
@@ -34,6 +36,12 @@ func (p *Plan) last() *stage { return &p.stages[len(p.stages)-1] }
 // size is that of what an operation sees.
 func (p *Plan) size() image.Point { return p.last().Window.Size() }
 
+// add applies a filter to what an operation sees.
+func (p *Plan) add(filter Filter) {
+	p.trace.filter(filter)
+	p.last().add(filter)
+}
+
 // add applies a filter to what the view shows so far.
 func (s *stage) add(filter Filter) {
 	before := len(s.filters)
@@ -52,8 +60,30 @@ func (p *Plan) follow(next transition, size image.Point) {
 	p.stages = append(p.stages, stage{View: flips})
 }
 
+// crop keeps a part of what an operation sees.
+func (p *Plan) crop(part image.Rectangle) {
+	if p.trace != nil {
+		p.trace.note("window", rectangle(part))
+		p.trace.applied(part.Size() != p.size())
+	}
+	p.last().crop(part)
+}
+
+// flip mirrors what an operation sees.
+func (p *Plan) flip(x, y bool) {
+	if p.trace != nil {
+		p.trace.note("horizontal", x)
+		p.trace.note("vertical", y)
+		p.trace.applied(x || y)
+	}
+	view := p.last()
+	view.FlipX, view.FlipY = view.FlipX != x, view.FlipY != y
+	p.FlipX, p.FlipY = p.FlipX != x, p.FlipY != y
+}
+
 // resample makes a picture of another size.
 func (p *Plan) resample(to image.Point, how pixel.Resampling) {
+	p.trace.resized(p.size(), to)
 	r := newResampling(p.size(), to, how)
 	p.follow(&r, to)
 }
@@ -65,6 +95,12 @@ func (p *Plan) frame(to image.Point, how pixel.Resampling, fill pixel.Fill) {
 	width, height := float32(size.X)/ratio, float32(size.Y)/ratio
 	inner := image.Pt(max(1, int(width)), max(1, int(height)))
 	corner := image.Pt(max(0, int((float32(to.X)-width)/2)), max(0, int((float32(to.Y)-height)/2)))
+	p.trace.resized(size, inner)
+	if p.trace != nil {
+		rest := to.Sub(corner).Sub(inner)
+		p.trace.note("padding", [2][2]int{{corner.Y, rest.Y}, {corner.X, rest.X}})
+		p.trace.applied(inner != to)
+	}
 	p.follow(&framing{
 		resampling: newResampling(size, inner, how), at: image.Rectangle{corner, corner.Add(inner)}, fill: fill,
 	}, to)
@@ -72,6 +108,10 @@ func (p *Plan) frame(to image.Point, how pixel.Resampling, fill pixel.Fill) {
 
 // border adds a border around what an operation sees.
 func (p *Plan) border(border pixel.Border) {
+	if p.trace != nil {
+		p.trace.note("padding", sides(border))
+		p.trace.applied(border.Left|border.Top|border.Right|border.Bottom != 0)
+	}
 	last := p.last()
 	if last.FlipX {
 		border.Left, border.Right = border.Right, border.Left
@@ -89,6 +129,10 @@ func (p *Plan) border(border pixel.Border) {
 
 // warp looks pixels up by a matrix. It is joined with the warp just before it, if what lies beyond the edges is the same.
 func (p *Plan) warp(matrix pixel.Matrix, interpolation pixel.Interpolation, fill pixel.Fill) {
+	if p.trace != nil {
+		p.trace.note("matrix", matrix)
+		p.trace.applied(matrix != identity)
+	}
 	if matrix == identity {
 		return
 	}

@@ -30,5 +30,5 @@ func (r *RandomPosterization) Draw(random *rand.Rand) Filter {
 
 func posterize(bits int) Filter {
 	mask := 0xff &^ (0xff >> max(bits, 0))
-	return (*fixed)(tabulate(func(x float64) float64 { return float64(int(x) & mask) }))
+	return &fixed{tabulate(func(x float64) float64 { return float64(int(x) & mask) }), parameters{{"bits", float64(bits)}}}
 }

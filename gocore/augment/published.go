@@ -15,7 +15,12 @@ type published struct {
 
 // act applies an operation by its published name.
 func (p *published) act(plan *Plan, name string, magnitude float64) {
-	filter := func(f Filter) { plan.last().add(f) }
+	plan.trace.begin(name)
+	defer plan.trace.end()
+	if plan.trace != nil {
+		plan.trace.note("magnitude", magnitude)
+	}
+	filter := plan.add
 	switch name {
 	case "ShearX":
 		p.move(plan, cornered(magnitude, 0))
@@ -29,7 +34,7 @@ func (p *published) act(plan *Plan, name string, magnitude float64) {
 		sin, cos := math.Sincos(magnitude * math.Pi / 180)
 		p.move(plan, around(plan.size(), cos, -sin, sin, cos))
 	case "Brightness":
-		filter((*fixed)(tabulate(func(x float64) float64 { return x * (1 + magnitude) })))
+		filter(&fixed{tabulate(func(x float64) float64 { return x * (1 + magnitude) }), nil})
 	case "Color":
 		filter(fade(-magnitude))
 	case "Contrast":
@@ -61,7 +66,7 @@ func (grayContrast) Reach() int { return Whole }
 
 func (g grayContrast) Apply(picture pixel.Picture, work *Work) {
 	mean := math.Floor(pixel.MeanGray(picture) + 0.5)
-	work.lookUp(picture, []Filter{(*fixed)(tabulate(func(x float64) float64 { return mean + (x-mean)*float64(g) }))})
+	work.lookUp(picture, []Filter{&fixed{tabulate(func(x float64) float64 { return mean + (x-mean)*float64(g) }), nil}})
 }
 
 // sharpenInside leaves the outermost pixels as they are, for which there is no smooth value.

@@ -77,7 +77,7 @@ func (r *Resizing) Apply(plan *Plan, _ *rand.Rand) error {
 	size := plan.size()
 	switch {
 	case r.CropToAspectRatio:
-		plan.last().crop(r.inside(size))
+		plan.crop(r.inside(size))
 	case r.PadToAspectRatio:
 		plan.border(r.outside(size))
 	}
@@ -185,7 +185,7 @@ func (r *RandomResizedCrop) OutputSize(image.Point) (image.Point, error) {
 
 // Apply draws a part.
 func (r *RandomResizedCrop) Apply(plan *Plan, random *rand.Rand) error {
-	plan.last().crop(r.part(plan.size(), random))
+	plan.crop(r.part(plan.size(), random))
 	plan.resample(image.Pt(r.Width, r.Height), r.How())
 	return nil
 }

@@ -27,5 +27,6 @@ func (r *RandomSaturation) Draw(random *rand.Rand) Filter {
 
 func saturate(f float64) Filter {
 	const epsilon = 1e-7 // Keras' own
-	return pointwise(func(picture pixel.Picture) { pixel.Saturate(picture, f/(1-f+epsilon)) })
+	factor := f / (1 - f + epsilon)
+	return &pointwise{func(picture pixel.Picture) { pixel.Saturate(picture, factor) }, parameters{{"saturation", factor}}}
 }

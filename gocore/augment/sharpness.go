@@ -29,6 +29,8 @@ type sharpen float64
 
 func (sharpen) Reach() int { return 1 }
 
+func (s sharpen) drawn() parameters { return parameters{{"smooth", float64(s)}} }
+
 func (s sharpen) Apply(picture pixel.Picture, work *Work) {
 	pixel.Sharpen(picture, float64(s), &work.buffer)
 }

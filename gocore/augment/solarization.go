@@ -27,11 +27,11 @@ func (s *Solarization) Draw(random *rand.Rand) Filter {
 }
 
 func solarize(addition, threshold float64) Filter {
-	return (*fixed)(tabulate(func(x float64) float64 {
+	return &fixed{tabulate(func(x float64) float64 {
 		x = min(x+addition*255, 255)
 		if x < threshold*255 {
 			return x
 		}
 		return 255 - x
-	}))
+	}), parameters{{"addition", addition}, {"threshold", threshold}}}
 }

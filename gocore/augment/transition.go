@@ -14,6 +14,8 @@ type transition interface {
 	write(to target, picture pixel.Picture, origin image.Point) error
 	// forward is where a point goes; false where it goes nowhere.
 	forward(at point) (point, bool)
+	// backward is where a point comes from; false where it comes from nowhere.
+	backward(at point) (point, bool)
 	// mask makes the same of a mask: no value is mixed with another.
 	mask() transition
 }
@@ -61,6 +63,11 @@ func (r *resampling) forward(at point) (point, bool) {
 	return point{along(at.x, r.x), along(at.y, r.y)}, true
 }
 
+func (r *resampling) backward(at point) (point, bool) {
+	along := func(x float64, a pixel.Axis) float64 { return a.Start + x*a.Length/float64(a.Output) }
+	return point{along(at.x, r.x), along(at.y, r.y)}, true
+}
+
 // mask takes the pixel whose centre is the nearest, which some libraries' own nearest neighbour is not.
 func (r *resampling) mask() transition {
 	nearest := *r
@@ -90,15 +97,19 @@ func (w *warping) forward(at point) (point, bool) {
 	if !ok {
 		return at, false
 	}
+	return project(back, at)
+}
+
+func (w *warping) backward(at point) (point, bool) { return project(w.Matrix, at) }
+
+// project takes a point through a matrix, which is for the centres of pixels.
+func project(m pixel.Matrix, at point) (point, bool) {
 	x, y := at.x-0.5, at.y-0.5
-	depth := back[6]*x + back[7]*y + 1
+	depth := m[6]*x + m[7]*y + 1
 	if !(depth > 0) {
 		return at, false
 	}
-	return point{
-		(back[0]*x+back[1]*y+back[2])/depth + 0.5,
-		(back[3]*x+back[4]*y+back[5])/depth + 0.5,
-	}, true
+	return point{(m[0]*x+m[1]*y+m[2])/depth + 0.5, (m[3]*x+m[4]*y+m[5])/depth + 0.5}, true
 }
 
 func (w *warping) mask() transition {
@@ -126,6 +137,10 @@ func (b *bordering) write(to target, picture pixel.Picture, origin image.Point) 
 
 func (b *bordering) forward(at point) (point, bool) {
 	return point{at.x + float64(b.Left), at.y + float64(b.Top)}, true
+}
+
+func (b *bordering) backward(at point) (point, bool) {
+	return point{at.x - float64(b.Left), at.y - float64(b.Top)}, true
 }
 
 func (b *bordering) mask() transition {

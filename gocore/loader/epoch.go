@@ -208,7 +208,7 @@ func (e *Epoch) settle() {
 		if b.slab.c != nil {
 			b.slab.describe(e.number, b.number, e.tail, samples)
 		}
-		if b.err == nil && e.loader.plan.mixes() {
+		if b.err == nil && e.loader.plan.completes(samples) {
 			b.mixing = true
 			e.mixing++
 			e.unmixed = append(e.unmixed, b)

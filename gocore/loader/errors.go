@@ -25,9 +25,11 @@ var (
 // SampleError is what went wrong with one sample: a wrapped ErrRead, ErrPanic, or a decoder's error.
 type SampleError struct {
 	Path  string
-	Index int64
+	Index int64 // in the source, or noSample
 	Err   error
 }
+
+const noSample = -1
 
 func (e *SampleError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
 func (e *SampleError) Unwrap() error { return e.Err }

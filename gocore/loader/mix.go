@@ -26,9 +26,12 @@ func (p *plan) parseBatchOps(list *source.List, dtype pixel.DType, layout pixel.
 	return nil
 }
 
-func (p *plan) mixes() bool { return len(p.mixtures) > 0 }
+// completes tells whether something is left to do with a batch that is final.
+func (p *plan) completes(samples int) bool {
+	return len(p.mixtures) > 0 || p.PadLast && samples < p.BatchSize
+}
 
-// mix mixes a batch that is final. The random numbers are keyed by the batch's place in its epoch.
+// mix mixes a batch that is final, and pads it. The random numbers are keyed by the batch's place in its epoch.
 func (w *worker) mix(j job) (err error) {
 	defer recovered(&err)
 	start := time.Now()
@@ -43,5 +46,24 @@ func (w *worker) mix(j job) (err error) {
 		}
 		w.mixer.Labels(shares, rows(p.labels))
 	}
+	if p.PadLast {
+		p.pad(slab)
+	}
 	return nil
+}
+
+// pad fills the places behind the last sample: with zeros, their weights among them, and -1 for what is an index or a
+// box's label.
+func (p *plan) pad(slab slab) {
+	for _, a := range p.layout.arrays {
+		rest := slab.bytes()[a.Offset+int(slab.c.samples)*a.row : a.Offset+p.BatchSize*a.row]
+		if a.Name == "index" || a.Name == "box_labels" {
+			for i := range rest {
+				rest[i] = 0xff
+			}
+		} else {
+			clear(rest)
+		}
+	}
+	slab.setSamples(p.BatchSize)
 }

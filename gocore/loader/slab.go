@@ -20,7 +20,9 @@ type Array struct {
 	row    int    // bytes of a row
 }
 
-var itemBytes = map[string]int{"uint8": 1, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8}
+var itemBytes = map[string]int{
+	"bool": 1, "uint8": 1, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
+}
 
 // layout is where the arrays lie in each of a loader's slabs.
 type layout struct {
@@ -57,6 +59,15 @@ type slab struct {
 	layout *layout
 }
 
+// newSlab gives a slab with one reference.
+func newSlab(layout *layout) (slab, error) {
+	c := C.tgl_slab_new(C.uint64_t(layout.size))
+	if c == nil {
+		return slab{}, fmt.Errorf("%w for a batch", ErrMemory)
+	}
+	return slab{c, layout}, nil
+}
+
 func (s slab) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(s.c)), s.layout.size) }
 
 func (s slab) row(a *Array, slot int) []byte { return s.bytes()[a.Offset+slot*a.row:][:a.row] }
@@ -64,6 +75,8 @@ func (s slab) row(a *Array, slot int) []byte { return s.bytes()[a.Offset+slot*a.
 func (s slab) describe(epoch, batch, tail int64, samples int) {
 	s.c.epoch, s.c.batch, s.c.tail, s.c.samples = C.int64_t(epoch), C.int64_t(batch), C.int64_t(tail), C.uint32_t(samples)
 }
+
+func (s slab) setSamples(samples int) { s.c.samples = C.uint32_t(samples) }
 
 func (s slab) address() uintptr { return uintptr(unsafe.Pointer(s.c)) }
 
@@ -94,12 +107,11 @@ func (p *pool) get() (slab, error) {
 		}
 	}
 	if len(free) == 0 {
-		c := C.tgl_slab_new(C.uint64_t(p.layout.size))
-		if c == nil {
-			return slab{}, fmt.Errorf("%w for a batch", ErrMemory)
+		s, err := newSlab(p.layout)
+		if err != nil {
+			return s, err
 		}
-		s := slab{c, p.layout}
-		C.tgl_slab_retain(c)
+		C.tgl_slab_retain(s.c)
 		p.slabs = append(p.slabs, s)
 		return s, nil
 	}

@@ -11,7 +11,7 @@
 
 typedef struct {
     uint32_t references; /* atomic */
-    uint32_t samples;    /* in this batch: fewer than the batch size only in an epoch's last one */
+    uint32_t samples;    /* in this batch, padding included: fewer than the batch size only in an epoch's last one */
     uint64_t size;       /* bytes, this header included */
     int64_t epoch;
     int64_t batch;       /* its place in the epoch */

@@ -40,6 +40,8 @@ type Spec struct {
 	OnError       string            `json:"on_error"`  // raise, skip or replace
 	MaxBad        int64             `json:"max_bad"`   // bad files that are put up with
 	Exclude       []int64           `json:"exclude"`   // indices in the source, ascending
+	ReturnMeta    bool              `json:"return_meta"`
+	PadLast       bool              `json:"pad_last"`
 }
 
 // plan is a checked specification.
@@ -56,6 +58,8 @@ type plan struct {
 	labels    *Array   // nil where there are none, as are masks
 	masks     *Array
 	boxes     *boxArrays
+	weights   *Array        // nil without PadLast
+	meta      *meta         // nil without ReturnMeta
 	indices   *pixel.Writer // writes masks
 	available int64         // samples that are not excluded
 	batches   int64         // of an epoch
@@ -172,7 +176,17 @@ func (p *plan) arrange(list *source.List) (err error) {
 		}
 	}
 	if p.Boxes != nil {
-		p.boxes, err = p.Boxes.parse(list, p.layout)
+		if p.boxes, err = p.Boxes.parse(list, p.layout); err != nil {
+			return err
+		}
+	}
+	if p.PadLast {
+		if p.weights, err = p.layout.add("sample_weight", "float32"); err != nil {
+			return err
+		}
+	}
+	if p.ReturnMeta {
+		p.meta, err = newMeta(p.layout, p.Views)
 	}
 	return err
 }

@@ -1,8 +1,10 @@
 package loader
 
 import (
+	"encoding/binary"
 	"fmt"
 	"image"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
@@ -126,10 +128,39 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := w.images(slab, j.slot, size, j.epoch.number, index); err != nil {
+		return err
+	}
+	if p.labels != nil {
+		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
+	}
+	if p.boxes != nil {
+		boxes, labels := list.Boxes(int(index))
+		p.boxes.write(slab, j.slot, boxes, labels, &w.plans[0], size, p.pipeline.Size)
+	}
+	if p.weights != nil {
+		binary.LittleEndian.PutUint32(slab.row(p.weights, j.slot), math.Float32bits(1))
+	}
+	if p.meta != nil {
+		p.meta.write(slab, j.slot, index, size, w.plans)
+	}
+	w.lap(&counters.augment)
+	if p.masks != nil {
+		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, w.plans[0].Mask()); err != nil {
+			return err
+		}
+	}
+	counters.images.Add(1)
+	return nil
+}
+
+// images draws for all views of the picture that is open, and decodes and writes them.
+func (w *worker) images(slab slab, slot int, size image.Point, epoch, index int64) error {
+	p := w.loader.plan
 	var needed image.Rectangle
 	w.plans = w.plans[:0]
 	for _, seed := range p.seeds {
-		plan, err := p.pipeline.Plan(size, &w.draw, seed, j.epoch.number, index)
+		plan, err := p.pipeline.Plan(size, &w.draw, seed, epoch, index)
 		if err != nil {
 			return err
 		}
@@ -140,6 +171,7 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
+	counters := &w.loader.counters
 	w.lap(&counters.decode)
 	counters.stored.Add(int64(size.X) * int64(size.Y))
 	counters.decoded.Add(w.decoded(size, needed))
@@ -149,24 +181,10 @@ func (w *worker) fill(j job, index int64) (err error) {
 		if view < len(w.plans)-1 { // the views after it need the pixels as they are
 			part = w.copied(part)
 		}
-		if err := plan.Write(slab.row(p.images[view], j.slot), part, p.writer, &w.augment); err != nil {
+		if err := plan.Write(slab.row(p.images[view], slot), part, p.writer, &w.augment); err != nil {
 			return err
 		}
 	}
-	if p.labels != nil {
-		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
-	}
-	if p.boxes != nil {
-		boxes, labels := list.Boxes(int(index))
-		p.boxes.write(slab, j.slot, boxes, labels, &w.plans[0], size, p.pipeline.Size)
-	}
-	w.lap(&counters.augment)
-	if p.masks != nil {
-		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, w.plans[0].Mask()); err != nil {
-			return err
-		}
-	}
-	counters.images.Add(1)
 	return nil
 }
 

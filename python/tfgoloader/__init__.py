@@ -16,6 +16,8 @@ from tfgoloader._errors import (
 from tfgoloader._image_data_generator import from_image_data_generator
 from tfgoloader._image_dataset import image_dataset_from_directory
 from tfgoloader._loader import ImageLoader
+from tfgoloader._preprocess import Preprocess
+from tfgoloader._replay import Replay
 
 __version__ = _version("tfgoloader")
 
@@ -26,6 +28,8 @@ __all__ = [
     "ForkError",
     "ImageLoader",
     "InternalError",
+    "Preprocess",
+    "Replay",
     "SourceError",
     "TfGoLoaderError",
     "build_info",

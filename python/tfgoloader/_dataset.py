@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import tensorflow as tf
 
 from tfgoloader import _elements
@@ -22,6 +24,15 @@ class Batches(Protocol):
     def element_spec(self) -> Any: ...
 
     def __iter__(self) -> Iterator[Any]: ...
+
+
+def _with_bytes(element: Any) -> Any:
+    """Return the element with the bytes of file names, which need not be UTF-8, in place of paths."""
+
+    def encoded(array: Any) -> Any:
+        return np.array([os.fsencode(path) for path in array], object) if array.dtype == object else array
+
+    return _elements.map_arrays(encoded, element)
 
 
 def _annotated(loader: Any) -> Iterator[Any]:
@@ -62,6 +73,8 @@ class _Epochs:
         if batches is None:
             raise TfGoLoaderError("the data set that held the loader is gone")
         started = _annotated(batches) if getattr(batches, "_traced", False) else iter(batches)
+        if getattr(batches, "_return_meta", False):
+            started = map(_with_bytes, started)
         return _Epoch(self, started, self._length, self._convert)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,22 @@ class Place:
         return slab.array(self.offset, (slab.header.samples, *self.shape), self.dtype)
 
 
+@dataclass(frozen=True)
+class PathPlace(Place):
+    """Where the core puts indices in the source, which stand for paths; the last path is that of padding."""
+
+    paths: np.ndarray[Any, Any]
+
+    def spec(self, batch: int | None) -> ArraySpec:
+        """Return the specification of an array of str objects."""
+        return ArraySpec((batch,), self.paths.dtype)
+
+    def array(self, slab: Slab) -> np.ndarray[Any, Any]:
+        """Return the paths of the samples that are in the slab."""
+        paths: np.ndarray[Any, Any] = self.paths[super().array(slab)]
+        return paths
+
+
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Return NumPy's dtype of a name; bfloat16 is none of its own."""
     if name != "bfloat16":
@@ -50,8 +66,11 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return dtype
 
 
-def element(description: str) -> Any:
-    """Return an element with a Place for every array, from what the core says of its arrays."""
+def element(description: str, paths: Sequence[str] = ()) -> Any:
+    """Return an element with a Place for every array, from what the core says of its arrays.
+
+    The paths are those of the source; they are looked at where the core hands out indices.
+    """
     places = {
         about["name"]: Place(about["offset"], tuple(about["shape"]), numpy_dtype(about["dtype"]))
         for about in json.loads(description)["arrays"]
@@ -60,15 +79,19 @@ def element(description: str) -> Any:
     images = views if len(views) > 1 else views[0]
     targets: dict[str, Any] = {name: places[name] for name in ("labels", "segmentation_masks") if name in places}
     if "boxes" in places:
-        parts = {"boxes": "boxes", "labels": "box_labels", "count": "box_counts"}
-        targets["bounding_boxes"] = {part: places[name] for part, name in parts.items()}
-    match len(targets):
-        case 0:
-            return images
-        case 1:
-            return images, *targets.values()
-        case _:
-            return images, targets
+        of_boxes = {"boxes": "boxes", "labels": "box_labels", "count": "box_counts"}
+        targets["bounding_boxes"] = {part: places[name] for part, name in of_boxes.items()}
+    parts: list[Any] = [images]
+    if targets:
+        parts.append(targets if len(targets) > 1 else next(iter(targets.values())))
+    if "sample_weight" in places:
+        parts.append(places["sample_weight"])
+    if "index" in places:
+        index = places["index"]
+        path = PathPlace(index.offset, index.shape, index.dtype, np.array([*paths, ""], object))
+        rest = {name: places[name] for name in ("original_size", "window", "flip")}
+        parts.append({"index": index, "path": path, **rest})
+    return tuple(parts) if len(parts) > 1 else images
 
 
 def map_arrays(function: Callable[[Any], Any], part: Any) -> Any:

@@ -52,6 +52,8 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
     """
 
     def __init__(self, loader: ImageLoader, repeat: bool, class_weight: Mapping[int, float] | None) -> None:
+        if loader._return_meta:
+            _check.fail("return_meta", True, "False with as_keras(), since Keras would take meta for weights")
         self._loader = loader
         self._repeat = _check.boolean("repeat", repeat)
         self._class_weight = None if class_weight is None else _class_weights(loader, class_weight)
@@ -98,7 +100,7 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
 
         specs: Any = self._loader.element_spec
         if self._class_weight is not None:
-            images, labels = specs
+            images, labels, *_ = specs
             specs = (images, labels, _elements.ArraySpec(labels.shape[:1], np.dtype(keras.config.floatx())))
         dataset = _dataset.from_loader(self._loader, specs, self._weigh)
         return dataset.repeat() if self._repeat else dataset
@@ -123,7 +125,9 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
     @property
     def partial_batch_size(self) -> int | None:
         """Samples of an epoch's last batch, where it is not full."""
-        return None if self._loader._drop_remainder else self._loader.num_samples % self.batch_size or None
+        if self._loader._drop_remainder or self._loader._pad_last:
+            return None
+        return self._loader.num_samples % self.batch_size or None
 
     def on_epoch_begin(self) -> None:
         """Note where the epoch starts."""
@@ -161,10 +165,10 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
     def _weigh(self, batch: Any) -> Any:
         if self._class_weight is None:
             return batch
-        images, labels = batch
+        images, labels, *padding = batch
         classes = labels.argmax(axis=-1) if labels.ndim > 1 else labels
-        weights = [self._class_weight.get(label, 1.0) for label in classes.tolist()]
-        return images, labels, np.array(weights, keras.config.floatx())
+        weights = np.array([self._class_weight.get(label, 1.0) for label in classes.tolist()], keras.config.floatx())
+        return images, labels, weights * padding[0] if padding else weights
 
 
 def _class_weights(loader: ImageLoader, class_weight: Any) -> dict[int, float]:

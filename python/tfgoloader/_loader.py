@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import warnings
 import weakref
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _elements, _exit, _native
+from tfgoloader import _arguments, _check, _cpus, _elements, _exit, _native, _replay, _spec
 from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
 from tfgoloader._errors import TfGoLoaderError
 from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
+from tfgoloader._replay import Replay
 from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
@@ -74,6 +74,10 @@ class ImageLoader:
             that show less, or no area at all, are left out.
         views: how many times each picture goes through the operations, each time with random numbers of its own; the
             first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
+        pad_last: whether an epoch's last batch is filled up with zeros, and every element has sample weights: 1 for
+            samples, 0 for what fills up. All batches have one shape then, and whoever heeds the weights, such as Keras'
+            weighted_metrics, counts every sample once. It needs targets, and no drop_remainder.
+        return_meta: whether every element tells, last, where its pictures come from, as below.
 
     Raises:
         ConfigError: an argument is wrong, a label is outside OneHot's classes, or a box is not finite or ends before
@@ -87,6 +91,14 @@ class ImageLoader:
     height, width) with "channels_first". The boxes are a dict of boxes, float32 of shape (batch, max_boxes, 4), labels,
     int64 of shape (batch, max_boxes), and count, int32 of shape (batch,), how many of them there are; the places behind
     hold boxes of 0 and the label -1.
+
+    With pad_last the sample weights, float32 of shape (batch,), are the third part of an element. With return_meta the
+    last part is a dict: index in the source, int64 of shape (batch,), with on_error="replace" that of the picture that
+    is shown; path, str objects of shape (batch,), in `as_dataset` tf.string; original_size, int32 (batch, 2), height
+    and width of the upright picture; window, int32 (batch, 4), top, left, height and width of the smallest part of it
+    in which lies what is shown, the bounding box where it is rotated; flip, bool (batch, 2), whether it was flipped
+    left to right, and upside down. Window and flip of several views have the shapes (batch, views, 4) and (batch,
+    views, 2). Padding has the index -1 and the path "". Keras does not know this part: it is for loops of your own.
 
     Iteration raises DecodeError or SourceError in place of the batch that would hold the sample, and goes on with
     the next batch if it is asked to.
@@ -119,10 +131,12 @@ class ImageLoader:
         max_boxes: int | None = None,
         min_visible: float = 0.0,
         views: int = 1,
+        pad_last: bool = False,
+        return_meta: bool = False,
     ) -> None:
         if not isinstance(source, Source):
             _check.fail("source", source, "one of tfgoloader.sources, for instance sources.Directory(path)")
-        operations, batch_operations = _operations(ops)
+        operations, batch_operations = _arguments.operations(ops)
         if labels is not None and not isinstance(labels, OneHot):
             _check.fail("labels", labels, "None or ops.OneHot(num_classes)")
         if labels is not None and not source.has_labels:
@@ -132,13 +146,13 @@ class ImageLoader:
         if batch_operations and (source.has_masks or source.has_boxes):
             _check.fail("ops", list(ops), f"none of {batch_operations[0]} with masks or boxes, which it does not mix")
         self._source = source
+        self._ops, self._batch_ops, self._labels = operations, batch_operations, labels
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
         self._drop_remainder = _check.boolean("drop_remainder", drop_remainder)
-        channels = _check.integer("channels", channels, 1, 4)
-        if channels == 2:
-            _check.fail("channels", channels, "1, 3 or 4")
+        self._pad_last = _arguments.pad_last(pad_last, source, self._drop_remainder)
+        self._return_meta = _check.boolean("return_meta", return_meta)
         self._on_error = _check.choice("on_error", on_error, ("raise", "skip", "replace"))
-        self._excluded = _indices(source, exclude)
+        self._excluded = _arguments.indices(source, exclude)
         self._warned = 0  # bad files that a warning has named
         self.num_workers = (
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
@@ -149,25 +163,29 @@ class ImageLoader:
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
-            "boxes": _boxes(source, box_format, max_boxes, min_visible),
-            "views": _views(source, views),
+            "boxes": _arguments.boxes(source, box_format, max_boxes, min_visible),
+            "views": _arguments.views(source, views),
             "batch_size": self._batch_size,
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
             "drop_remainder": self._drop_remainder,
-            "dtype": _elements.numpy_dtype(_check.choice("dtype", _dtype_name(dtype), _DTYPES)).name,
-            "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
-            "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
+            **_spec.pixels(
+                dtype=dtype,
+                data_format=data_format,
+                channels=channels,
+                background=background,
+                exif=exif,
+                dct_method=dct_method,
+                truncated=truncated,
+                max_pixels=max_pixels,
+            ),
             "num_workers": self.num_workers,
             "prefetch": _check.integer("prefetch", prefetch, 0, 2**31 - 1),
-            "channels": channels,
-            "background": _background(background, channels),
-            "exif": _check.boolean("exif", exif),
             "on_error": self._on_error,
-            "max_bad": _most_bad(max_bad, self._on_error, self.num_samples),
+            "max_bad": _arguments.most_bad(max_bad, self._on_error, self.num_samples),
             "exclude": self._excluded,
-            "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
-            "max_pixels": _check.integer("max_pixels", max_pixels, 1),
+            "pad_last": self._pad_last,
+            "return_meta": self._return_meta,
         }
         self._open()
         self._progress = Progress()
@@ -179,6 +197,42 @@ class ImageLoader:
                 "and drop_remainder is set",
                 stacklevel=2,
             )
+
+    @classmethod
+    def from_spec(cls, source: Source, spec: Mapping[str, Any], **overrides: Any) -> ImageLoader:
+        """Return a loader whose pixels and targets are those of another one's `spec`, over a source of its own.
+
+        Labels' and boxes' arguments are left out where the source has none.
+
+        Args:
+            source: where samples come from.
+            spec: the other loader's.
+            overrides: arguments of ImageLoader that the specification does not hold, such as batch_size, or others in
+                place of those that it does, such as ops.
+
+        Raises:
+            ConfigError: the specification is wrong, of a newer version of this package, holds names that are not
+                known, or names other classes than the source.
+        """
+        arguments = _spec.arguments(spec)
+        names = arguments.pop("class_names")
+        if names and source.class_names and names != source.class_names:
+            _check.fail("source.class_names", source.class_names, f"{names}, as in the specification")
+        if not source.has_labels:
+            arguments["labels"] = None
+        if not source.has_boxes:
+            arguments["max_boxes"] = None
+        return cls(source, **{**arguments, **overrides})
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """All that decides the pixels and the targets of a sample, as a plain dict that JSON takes.
+
+        It holds the version of the package as tfgoloader, ops and labels, each by its name, as op, with its arguments,
+        class_names, and by their names here the arguments dtype, data_format, channels, background, exif, dct_method,
+        truncated, max_pixels, views, box_format, max_boxes and min_visible. See `from_spec` and `Preprocess`.
+        """
+        return _spec.describe([*self._ops, *self._batch_ops], self._labels, self.class_names, self._spec)
 
     @property
     def num_samples(self) -> int:
@@ -194,7 +248,7 @@ class ImageLoader:
     def element_spec(self) -> Any:
         """A batch with an `ArraySpec` in place of every array."""
         exact = self._on_error != "skip" and self.num_samples % self._batch_size == 0
-        whole = self._drop_remainder or exact
+        whole = self._drop_remainder or self._pad_last or exact
         batch = self._batch_size if whole else None
         return _elements.map_arrays(lambda place: place.spec(batch), self._element)
 
@@ -253,7 +307,8 @@ class ImageLoader:
 
     def _open(self) -> None:
         self._handle = Handle(call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(self._spec)))
-        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
+        paths = self._source.file_paths if self._return_meta else ()
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number), paths)
 
     def _open_epoch(self, start: Position) -> int:
         return call(_native.pybind_Begin, self._handle.number, *start)
@@ -289,6 +344,26 @@ class ImageLoader:
         from tfgoloader import _keras
 
         return _keras.LoaderAdapter(self, repeat, class_weight)
+
+    def replay(self, epoch: int, index: int) -> Replay:
+        """Return one sample as an epoch makes it, with what was drawn for it and the picture before it all.
+
+        No epoch is run for it, and none is disturbed. With on_error="replace" the index is that of the substitute,
+        which return_meta tells. What MixUp and CutMix do to a whole batch is left out.
+
+        Args:
+            epoch: counted from 0.
+            index: in the source, also where the sample is excluded.
+
+        Raises:
+            ConfigError: an argument is wrong.
+            DecodeError, SourceError: the file cannot be read or decoded as a whole.
+        """
+        epoch = _check.integer("epoch", epoch, 0)
+        index = _check.integer("index", index, 0, len(self._source) - 1)
+        text = call(_native.pybind_Replay, self._handle.number, epoch, index)
+        targets = self._source.has_labels or self._source.has_masks or self._source.has_boxes
+        return _replay.from_core(text, epoch, index, self._element, self._ops, targets)
 
     def preview(self, n: int = 9) -> npt.NDArray[np.uint8]:
         """Return one picture of the first `n` samples of the first epoch, augmented as the model gets them.
@@ -403,81 +478,3 @@ class _Epoch:
                 self._loader._progress.hand_over(self._iteration, self._loader._after(Header.from_address(address)))
                 return batch
         raise StopIteration
-
-
-def _operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
-    items = _check.items("ops", ops, "a list of operations from tfgoloader.ops", (Op, BatchOp))
-    single = [op for op in items if isinstance(op, Op)]
-    whole = [op for op in items if isinstance(op, BatchOp)]
-    if items != (*single, *whole):
-        _check.fail("ops", list(items), f"{whole[0]}, which is for whole batches, after the operations on pictures")
-    return single, whole
-
-
-_DTYPES = ("float32", "float16", "bfloat16", "uint8", "uint16")
-
-
-def _dtype_name(dtype: Any) -> str:
-    if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy need not know
-        return dtype
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        return repr(dtype)
-    return str(kind.name) if kind.isnative else repr(dtype)
-
-
-def _indices(source: Source, exclude: Collection[str]) -> list[int]:
-    if isinstance(exclude, (str, bytes)):
-        _check.fail("exclude", exclude, "a list of paths")
-    if not exclude:
-        return []
-    wanted = set(map(os.fspath, exclude))
-    paths = source.file_paths
-    missing = wanted.difference(paths)
-    if missing:
-        warnings.warn(f"exclude: not in the source: {', '.join(sorted(missing))}", stacklevel=3)
-    return [index for index, path in enumerate(paths) if path in wanted]
-
-
-def _background(colour: Sequence[int] | None, channels: int) -> list[int] | None:
-    if colour is None:
-        return None
-    if channels == 4:
-        _check.fail("background", colour, "None with channels=4, which keeps the alpha channel")
-    if isinstance(colour, (str, bytes)) or len(colour) != 3:
-        _check.fail("background", colour, "None or three integers from 0 to 255")
-    return [_check.integer("background", value, 0, 255) for value in colour]
-
-
-def _boxes(source: Source, box_format: str, most: int | None, min_visible: float) -> dict[str, Any] | None:
-    if most is not None and not source.has_boxes:
-        _check.fail("max_boxes", most, "None, since the source has no boxes")
-    share = _check.number("min_visible", min_visible, "a share from 0 to 1")
-    if not 0 <= share <= 1:
-        _check.fail("min_visible", min_visible, "a share from 0 to 1")
-    about = {
-        "format": _check.choice("box_format", box_format, ("xyxy", "rel_xyxy", "xywh")),
-        "most": 0 if most is None else _check.integer("max_boxes", most, 1, 2**24),
-        "min_visible": share,
-    }
-    return about if source.has_boxes else None
-
-
-def _views(source: Source, views: int) -> int:
-    count = _check.integer("views", views, 1, 2**10)
-    if count > 1 and (source.has_masks or source.has_boxes):
-        _check.fail("views", views, "1 for a source with masks or boxes")
-    return count
-
-
-def _most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
-    if max_bad is None:
-        return 2**63 - 1
-    if on_error == "raise":
-        _check.fail("max_bad", max_bad, 'None with on_error="raise"')
-    if isinstance(max_bad, float):
-        if not 0 <= max_bad <= 1:
-            _check.fail("max_bad", max_bad, "an integer >= 0, or a share from 0.0 to 1.0")
-        return int(max_bad * samples)
-    return _check.integer("max_bad", max_bad, 0)

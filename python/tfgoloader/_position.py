@@ -14,7 +14,13 @@ from tfgoloader._errors import ConfigError
 if TYPE_CHECKING:
     from tfgoloader.sources import Source
 
-_NO_MATTER = {"seed", "num_workers", "prefetch", "max_bad"}  # for the batches; the seed is in the state itself
+_NO_MATTER = {
+    "seed",
+    "num_workers",
+    "prefetch",
+    "max_bad",
+    "return_meta",
+}  # for the batches; the seed is in the state itself
 
 
 class Position(NamedTuple):

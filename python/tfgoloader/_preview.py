@@ -38,7 +38,10 @@ def draw(loader: ImageLoader, n: int) -> npt.NDArray[np.uint8]:
         "dtype": "uint8",
         "data_format": "channels_last",
         "prefetch": 0,
+        "pad_last": False,
+        "return_meta": False,
     }
+    own._return_meta = False
     own._open()
     source = loader._source
     has_targets = source.has_labels or source.has_masks or source.has_boxes

@@ -28,7 +28,8 @@ class Operation:
         if pair and len(value) != 2:
             _check.fail(name, value, allowed)
         ends = [_check.number(name, end, allowed) for end in (value if pair else [value])]
-        if not all(least <= end <= most for end in ends):
+        mirrored = pair and default_end == "opposite" and ends[0] == -ends[1]  # as one number becomes
+        if not all(least <= end <= most for end in ends[mirrored:]):
             _check.fail(name, value, allowed)
         if not pair:
             ends.insert(0, {"zero": 0.0, "opposite": -ends[0], "itself": ends[0]}[default_end])
@@ -53,7 +54,7 @@ class Operation:
         _check.choice(f"{name}.fill_mode", vars(self)["fill_mode"], ("constant", "nearest", "reflect", "wrap"))
         allowed = "a number from 0 to 255, or one for each of 3 channels"
         several = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-        if several and len(value) != 3:
+        if several and len(value) not in (1, 3):
             _check.fail(f"{name}.fill_value", value, allowed)
         levels = [_check.number(f"{name}.fill_value", level, allowed) for level in (value if several else [value])]
         if not all(0 <= level <= 255 for level in levels):

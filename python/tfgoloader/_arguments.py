@@ -1,0 +1,82 @@
+"""Checks of ImageLoader's arguments that say what the core is given."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from tfgoloader import _check
+from tfgoloader.ops import BatchOp, Op
+from tfgoloader.sources import Source
+
+
+def operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
+    """Return the operations on pictures, and those on batches, which come after them."""
+    items = _check.items("ops", ops, "a list of operations from tfgoloader.ops", (Op, BatchOp))
+    single = [op for op in items if isinstance(op, Op)]
+    whole = [op for op in items if isinstance(op, BatchOp)]
+    if items != (*single, *whole):
+        _check.fail("ops", list(items), f"{whole[0]}, which is for whole batches, after the operations on pictures")
+    return single, whole
+
+
+def indices(source: Source, exclude: Collection[str]) -> list[int]:
+    """Return the places of the excluded paths in the source, ascending."""
+    if isinstance(exclude, (str, bytes)):
+        _check.fail("exclude", exclude, "a list of paths")
+    if not exclude:
+        return []
+    wanted = set(map(os.fspath, exclude))
+    paths = source.file_paths
+    missing = wanted.difference(paths)
+    if missing:
+        warnings.warn(f"exclude: not in the source: {', '.join(sorted(missing))}", stacklevel=3)
+    return [index for index, path in enumerate(paths) if path in wanted]
+
+
+def boxes(source: Source, box_format: str, most: int | None, min_visible: float) -> dict[str, Any] | None:
+    """Return what the core is told of boxes; None where the source has none."""
+    if most is not None and not source.has_boxes:
+        _check.fail("max_boxes", most, "None, since the source has no boxes")
+    share = _check.number("min_visible", min_visible, "a share from 0 to 1")
+    if not 0 <= share <= 1:
+        _check.fail("min_visible", min_visible, "a share from 0 to 1")
+    about = {
+        "format": _check.choice("box_format", box_format, ("xyxy", "rel_xyxy", "xywh")),
+        "most": 0 if most is None else _check.integer("max_boxes", most, 1, 2**24),
+        "min_visible": share,
+    }
+    return about if source.has_boxes else None
+
+
+def views(source: Source, views: int) -> int:
+    """Return the number of views."""
+    count = _check.integer("views", views, 1, 2**10)
+    if count > 1 and (source.has_masks or source.has_boxes):
+        _check.fail("views", views, "1 for a source with masks or boxes")
+    return count
+
+
+def pad_last(pad_last: bool, source: Source, drop_remainder: bool) -> bool:
+    """Return whether the last batch is padded."""
+    padded = _check.boolean("pad_last", pad_last)
+    if padded and not (source.has_labels or source.has_masks or source.has_boxes):
+        _check.fail("pad_last", padded, "False for a source without labels, masks or boxes, which weights go with")
+    if padded and drop_remainder:
+        _check.fail("pad_last", padded, "False with drop_remainder=True, which leaves out what would be padded")
+    return padded
+
+
+def most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
+    """Return how many bad files are put up with."""
+    if max_bad is None:
+        return 2**63 - 1
+    if on_error == "raise":
+        _check.fail("max_bad", max_bad, 'None with on_error="raise"')
+    if isinstance(max_bad, float):
+        if not 0 <= max_bad <= 1:
+            _check.fail("max_bad", max_bad, "an integer >= 0, or a share from 0.0 to 1.0")
+        return int(max_bad * samples)
+    return _check.integer("max_bad", max_bad, 0)
