@@ -65,7 +65,7 @@ func (p *Preprocessor) make(path string, open func(*worker) (image.Point, error)
 		slab.release()
 		return 0, &SampleError{path, noSample, err}
 	}
-	slab.describe(0, 0, 1)
+	slab.describe(0, 0, -1, 1)
 	return slab.address(), nil
 }
 

@@ -69,7 +69,7 @@ func (w *worker) replay(path string, epoch, index int64) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	slab.describe(epoch, 0, 1)
+	slab.describe(epoch, 0, -1, 1)
 	r := &Replay{
 		Slab: slab.address(), Path: path, Format: w.decoder.Format(), Orientation: int(w.decoder.Orientation()),
 		Size: [2]int{size.Y, size.X}, Before: before,
