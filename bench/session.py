@@ -165,12 +165,16 @@ def measure(
     return measured, not_run, [f"{name}: {why}" for name, why in not_run.items() if name not in missing]
 
 
-def check_samples(measured: Mapping[str, report.Measured], tolerance: float) -> list[str]:
-    """What is wrong with the batches that the peers showed: another type, or other pixels than most."""
+def check_samples(measured: Mapping[str, report.Measured], tolerance: float, whole: bool = True) -> list[str]:
+    """What is wrong with the batches that the peers showed: another type, or other pixels than most.
+
+    The last one is shown, which is not full where a peer leaves no samples out.
+    """
     samples = {name: peer.sample for name, peer in measured.items()}
     wrong = []
     for name, sample in samples.items():
-        if sample["dtype"] != "float32" or sorted(sample["shape"]) != [3, BATCH, SIDE, SIDE]:
+        count, *rest = sample["shape"]
+        if sample["dtype"] != "float32" or sorted(rest) != [3, SIDE, SIDE] or (whole and count != BATCH):
             wrong.append(f"{name}: batches are {sample['dtype']} {sample['shape']}")
         for key in sample.keys() - {"dtype", "shape"}:
             usual = median(other[key] for other in samples.values() if key in other)
