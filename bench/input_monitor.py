@@ -3,7 +3,8 @@
 
 A small network is trained by `fit` on crops of the benchmark's pictures, with a pause of so many milliseconds in
 every step that stands for a slower model. TensorFlow's profiler, which watches the second epoch, says how long the
-step waited for the iterator (its op IteratorGetNext). The trainings take turns, without the monitor and with it.
+step waited for the iterator (IteratorGetNextOp, called by a compiled step or from Python). The trainings take turns,
+without the monitor and with it.
 """
 
 import argparse
@@ -97,10 +98,7 @@ def waits(folder: Path) -> float:
     for plane in xplane_pb2.XSpace.FromString(path.read_bytes()).planes:
         for line in plane.lines:
             for event in line.events:
-                if plane.event_metadata[event.metadata_id].name.partition("#")[0] in (
-                    "IteratorGetNext",  # within a compiled step
-                    "EagerLocalExecute: IteratorGetNext",  # from Python
-                ):
+                if plane.event_metadata[event.metadata_id].name.partition("#")[0] == "IteratorGetNextOp::DoCompute":
                     picoseconds += event.duration_ps
     return picoseconds / 1e12
 
