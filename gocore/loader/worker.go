@@ -25,16 +25,19 @@ type worker struct {
 	augment augment.Work
 	mixer   mix.Mixer
 	plans   []augment.Plan // of a sample's views
+	boxes   []box          // of a sample
+	areas   []area         // where its pictures lie that functions are given, station by station
+	number  int            // among the loader's workers
 	copy    []byte
 	clock   time.Time
 }
 
-func newWorker(l *Loader) (*worker, error) {
+func newWorker(l *Loader, number int) (*worker, error) {
 	decoder, err := codec.NewDecoder(l.plan.codec)
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{loader: l, decoder: decoder}
+	w := &worker{loader: l, decoder: decoder, areas: make([]area, len(l.stations)), number: number}
 	if l.plan.masks != nil {
 		if w.masks, err = codec.NewDecoder(masksOf(l.plan.codec)); err != nil {
 			decoder.Close()
@@ -48,6 +51,9 @@ func (w *worker) close() {
 	w.decoder.Close()
 	if w.masks != nil {
 		w.masks.Close()
+	}
+	for i := range w.areas {
+		w.areas[i].close()
 	}
 }
 
@@ -129,7 +135,7 @@ func (w *worker) fill(j job, index int64) (err error) {
 	var needed image.Rectangle
 	w.plans = w.plans[:0]
 	for _, seed := range p.seeds {
-		plan, err := p.pipeline.Plan(size, &w.draw, seed, j.epoch.number, index)
+		plan, err := p.segments[0].Plan(size, &w.draw, seed, j.epoch.number, index)
 		if err != nil {
 			return err
 		}
@@ -141,29 +147,44 @@ func (w *worker) fill(j job, index int64) (err error) {
 		return err
 	}
 	w.lap(&counters.decode)
-	for view := range w.plans {
-		plan := &w.plans[view]
-		part := picture.Part(plan.Decode.Sub(needed.Min))
-		if view < len(w.plans)-1 { // the views after it need the pixels as they are
-			part = w.copied(part)
-		}
-		if err := plan.Write(slab.row(p.images[view], j.slot), part, p.writer, &w.augment); err != nil {
+	s := subject{job: j, index: index, size: size}
+	if p.labels != nil {
+		s.label = list.Label(int(index))
+	}
+	if p.masks != nil {
+		s.maskPlan = w.plans[0].Mask()
+		if s.mask, err = w.readMask(list.Mask(int(index)), size, s.maskPlan.Decode); err != nil {
 			return err
 		}
-	}
-	if p.labels != nil {
-		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
 	}
 	if p.boxes != nil {
 		boxes, labels := list.Boxes(int(index))
-		p.boxes.write(slab, j.slot, boxes, labels, &w.plans[0], size, p.pipeline.Size)
+		s.boxes = p.boxes.read(w.boxes[:0], boxes, labels, size)
 	}
-	w.lap(&counters.augment)
-	if p.masks != nil {
-		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, w.plans[0].Mask()); err != nil {
+	for view := range w.plans {
+		s := s
+		s.view, s.seed, s.plan = view, p.seeds[view], w.plans[view]
+		s.picture = picture.Part(s.plan.Decode.Sub(needed.Min))
+		if view < len(w.plans)-1 { // the views after it need the pixels as they are
+			s.picture = w.copied(s.picture)
+		}
+		if err := w.through(&s); err != nil {
 			return err
 		}
+		if view > 0 {
+			continue
+		}
+		if p.labels != nil {
+			if err := writeLabel(slab.row(p.labels, j.slot), s.label, p.OneHot); err != nil {
+				return err
+			}
+		}
+		if p.boxes != nil {
+			p.boxes.write(slab, j.slot, s.boxes, p.pipeline.Size)
+			w.boxes = s.boxes
+		}
 	}
+	w.lap(&counters.augment)
 	counters.images.Add(1)
 	return nil
 }

@@ -1,6 +1,7 @@
 """Feeds images to Keras and NumPy from a Go core that reads, decodes and augments on all cores without the GIL."""
 
 from importlib.metadata import version as _version
+from pathlib import Path as _Path
 
 from tfgoloader import ops, sources
 from tfgoloader._core import build_info
@@ -9,6 +10,7 @@ from tfgoloader._errors import (
     ConfigError,
     DecodeError,
     ForkError,
+    FunctionError,
     InternalError,
     SourceError,
     TfGoLoaderError,
@@ -17,16 +19,24 @@ from tfgoloader._loader import ImageLoader
 
 __version__ = _version("tfgoloader")
 
+
+def get_include() -> str:
+    """Return the folder of tfgoloader_native.h, for the C compiler: what a function for ops.Native looks like."""
+    return str(_Path(__file__).parent / "include")
+
+
 __all__ = [
     "ArraySpec",
     "ConfigError",
     "DecodeError",
     "ForkError",
+    "FunctionError",
     "ImageLoader",
     "InternalError",
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "get_include",
     "ops",
     "sources",
 ]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _cpus, _elements, _exit, _native
+from tfgoloader import _check, _cpus, _crew, _elements, _exit, _native
 from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
-from tfgoloader._errors import TfGoLoaderError
+from tfgoloader._errors import FunctionError, TfGoLoaderError
 from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
@@ -140,7 +140,7 @@ class ImageLoader:
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
-        spec = {
+        spec: dict[str, Any] = {
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
@@ -164,7 +164,8 @@ class ImageLoader:
             "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
-        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)))
+        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)), operations)
+        self._crew = _crew.start(self, operations, source, spec["prefetch"])
         self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
         if len(self) == 0:
             warnings.warn(
@@ -220,6 +221,7 @@ class ImageLoader:
         dict from path to reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
+        stats["functions"] = _crew.by_name(stats["functions"])
         stats["bad_files"] = {to_text(path): to_text(reason) for path, reason in stats["bad_files"] or ()}
         return stats
 
@@ -229,6 +231,7 @@ class ImageLoader:
         Closing twice does nothing. A loader that is garbage collected is closed.
         """
         self._handle.close()
+        self._crew.stop()
 
     def __enter__(self) -> ImageLoader:
         return self
@@ -282,12 +285,22 @@ class _Epoch:
 
     def _wait(self) -> Any:
         while not _exit.exiting:  # back in Python ten times a second, where Ctrl-C is seen
+            failure: BaseException | None = None
             try:
                 address = call(_native.pybind_Next, self._handle.number)
+            except FunctionError as error:
+                failure = self._loader._crew.original(error)
+                if failure is error:
+                    raise
             except TfGoLoaderError:
                 if _exit.exiting:
                     break
                 raise
+            if failure is not None:  # raised here, or the error would be its context
+                try:
+                    raise failure
+                finally:
+                    del failure  # its traceback has this frame
             if address == ENDED:
                 self._loader._end_epoch()
                 break

@@ -21,6 +21,7 @@ from tfgoloader.ops._colour import (
     RandomSharpness,
     Solarization,
 )
+from tfgoloader.ops._external import Native, Python
 from tfgoloader.ops._geometry import (
     CenterCrop,
     Pad,
@@ -56,11 +57,13 @@ __all__ = [
     "CutMix",
     "Equalization",
     "MixUp",
+    "Native",
     "Normalization",
     "OneHot",
     "OneOf",
     "Op",
     "Pad",
+    "Python",
     "RandAugment",
     "RandomApply",
     "RandomBrightness",
