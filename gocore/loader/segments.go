@@ -41,6 +41,9 @@ func (p *plan) checkExternal(e *augment.External, list *source.List) error {
 		return configError(fmt.Sprintf("ops[%d]: %s changes the size, so it has to change the masks and boxes too",
 			e.Position, e))
 	}
+	if err := p.checkSize(image.Pt(e.Width, e.Height)); err != nil {
+		return configError(fmt.Sprintf("ops[%d]: %v", e.Position, err))
+	}
 	return nil
 }
 

@@ -160,7 +160,7 @@ class Function:
 
 
 # What parent and child say to each other: a request is the slot, the area and whether its descriptor comes along; an
-# answer is the nanoseconds of the processor, and how many bytes of a pickled exception follow.
+# answer is the nanoseconds of the processor, and how many bytes of an exception follow.
 REQUEST = struct.Struct("<qq?")
 ANSWER = struct.Struct("<qq")
 LENGTH = struct.Struct("<q")
@@ -179,9 +179,8 @@ def receive(connection: socket.socket, size: int) -> bytes:
 
 
 def _pickled(error: BaseException) -> bytes:
-    """Return the exception with its traceback as a note, or what can be said of it where it cannot be sent."""
+    """Return the exception, pickled, and the text of its traceback, which serves as one where it cannot be sent."""
     text = "".join(traceback.format_exception(error))
-    error.__notes__ = [*getattr(error, "__notes__", ()), f"in a process of its own:\n{text}"]
     try:
         import cloudpickle as pickler  # keeps classes of __main__ what they are
     except ImportError:
@@ -191,7 +190,7 @@ def _pickled(error: BaseException) -> bytes:
         pickle.loads(data)
     except Exception:
         data = pickle.dumps(RuntimeError(text))
-    return data
+    return pickle.dumps((data, text))
 
 
 def _serve(connection: socket.socket) -> None:

@@ -105,9 +105,8 @@ class _Process:
             raise _DiedError(f"took longer than timeout={timeout} seconds, so its process was ended") from None
         except (EOFError, ConnectionError):
             raise self._death() from None
-        finally:
-            self._connection.settimeout(None)
-        return spent, pickle.loads(data) if size else None
+        self._connection.settimeout(None)
+        return spent, _unpickled(data) if size else None
 
     def _death(self) -> _DiedError:
         code = self.end(kill=False)
@@ -140,7 +139,7 @@ class _Process:
 
 
 class Crew:
-    """All that call the functions of one loader; it knows the loader by its number alone, so as not to keep it alive."""
+    """All that call the functions of one loader, which it knows by its number alone, so as not to keep it alive."""
 
     def __init__(self, loader: int, ops: Sequence[Op], source: Source, num_workers: int, keep: int) -> None:
         """Start everything and wait until it is ready; `keep` exceptions at most wait to be raised.
@@ -242,18 +241,12 @@ class Crew:
                 del self._errors[next(iter(self._errors))]
 
     def original(self, error: FunctionError) -> BaseException:
-        """Return the exception that the function raised, which says of which sample, or the error itself."""
+        """Return the exception that the function raised, with the sample noted, or the error itself."""
         with self._lock:
             found = self._errors.pop(error._call, None)
         if found is None:
             return error
-        if sys.version_info >= (3, 11):
-            found.add_note(f"in a function of ops.Python, with sample {error.index}: {printable(error.path)}")
-        else:
-            first = found
-            while first.__cause__ is not None:
-                first = first.__cause__
-            first.__cause__ = error
+        _annotate(found, f"in a function of ops.Python, with sample {error.index}: {printable(error.path)}", error)
         return found
 
     def stop(self) -> None:
@@ -268,6 +261,28 @@ class Crew:
         for thread in self._owners:
             if thread.is_alive() and thread is not threading.current_thread():
                 thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _annotate(error: BaseException, note: str, cause: BaseException) -> None:
+    """Add a note to an exception; before Python 3.11, which has none, what says the same as its first cause."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+        return
+    first = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    first.__cause__ = cause
+
+
+def _unpickled(data: bytes) -> BaseException:
+    """Return the exception that a process sent, with its traceback there."""
+    pickled, text = pickle.loads(data)
+    try:
+        error: BaseException = pickle.loads(pickled)
+    except Exception:  # its class can be imported there, but not here
+        return RuntimeError(text)
+    _annotate(error, f"in a process of its own:\n{text}", RuntimeError(text))
+    return error
 
 
 def _function(op: Python, position: int, source: Source) -> _call.Function:
