@@ -9,8 +9,8 @@ import (
 // External is an operation of somebody else's: a function is given a picture, made for it, and changes it or makes one
 // of another size. Operations after it have a pipeline of their own.
 type External struct {
-	Op       string `json:"op"`   // Python or Native
-	Name     string `json:"name"` // of the function, for people
+	Op   string `json:"op"`   // Python or Native
+	Name string `json:"name"` // of the function, for people
 	// Height and Width are those of what comes out; 0 where the size stays.
 	Height int `json:"height"`
 	Width  int `json:"width"`
