@@ -317,8 +317,11 @@ def _payload(function: _call.Function) -> bytes:
     return data
 
 
-def start(loader: ImageLoader, ops: Sequence[Op], source: Source, prefetch: int) -> Crew:
+def start(loader: ImageLoader, ops: Sequence[Op], source: Source, prefetch: int, box_format: str) -> Crew:
     """Return the crew of a loader, which ends with it."""
+    for op in ops:
+        if isinstance(op, Python) and source.has_boxes and op._box_format not in (None, box_format):
+            _check.fail("box_format", box_format, f"{op._box_format!r}, which {op.name} takes")
     window = loader._batch_size * (prefetch + 3)  # samples that may wait for somebody to take their batch
     crew = Crew(loader._handle.number, ops, source, loader.num_workers, window if loader._on_error == "raise" else 0)
     finalizer = weakref.finalize(loader, crew.stop)

@@ -165,7 +165,7 @@ class ImageLoader:
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
         self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)), operations)
-        self._crew = _crew.start(self, operations, source, spec["prefetch"])
+        self._crew = _crew.start(self, operations, source, spec["prefetch"], box_format)
         self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
         if len(self) == 0:
             warnings.warn(

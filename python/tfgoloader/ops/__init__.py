@@ -4,6 +4,7 @@ Operations are values: they draw nothing themselves. The core draws for each sam
 before it decodes the picture; operations on batches draw from (seed, epoch, batch).
 """
 
+from tfgoloader.ops._adapters import from_albumentations, from_keras_layer, from_torchvision
 from tfgoloader.ops._colour import (
     AutoContrast,
     Equalization,
@@ -92,4 +93,7 @@ __all__ = [
     "Resizing",
     "Solarization",
     "TrivialAugmentWide",
+    "from_albumentations",
+    "from_keras_layer",
+    "from_torchvision",
 ]

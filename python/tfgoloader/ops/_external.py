@@ -77,6 +77,7 @@ class Python(External):
     output_shape: Sequence[int] | None = None
     _wanted: tuple[str, ...] = field(init=False, repr=False)  # what fn takes by name,
     _required: tuple[str, ...] = field(init=False, repr=False)  # and what of that it cannot do without
+    _box_format: str | None = field(init=False, repr=False, default=None)  # in which it takes boxes; None for any
 
     def __post_init__(self) -> None:
         if not callable(self.fn):
@@ -101,6 +102,12 @@ class Python(External):
         while not hasattr(function, "__name__") and hasattr(function, "func"):  # functools.partial
             function = function.func
         return str(getattr(function, "__name__", type(function).__name__))
+
+    def _with(self, wanted: tuple[str, ...], box_format: str | None) -> Python:
+        """Say of a function that takes anything what it is to be given."""
+        self._set("_wanted", wanted)
+        self._set("_box_format", box_format)
+        return self
 
     def _spec(self) -> dict[str, Any]:
         about = {"op": "Python", "name": self.name, "workers": self.workers or 0}  # 0 for num_workers
