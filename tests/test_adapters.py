@@ -90,8 +90,8 @@ class TestAlbumentations:
 
 class TestKerasLayer:
     def test_pictures_and_masks(self, source, keras):
-        layer = keras.layers.RandomRotation(0.2, fill_mode="nearest")
-        ours = samples(source, [CROP, ops.from_keras_layer(layer, workers=3)])
+        layer, other = (keras.layers.RandomRotation(0.2, fill_mode="nearest") for _ in range(2))
+        ours = samples(source, [CROP, ops.from_keras_layer(other, workers=3)])
         by_hand = []
         for index, (image, mask, boxes, labels) in enumerate(samples(source, [CROP])):
             layer.generator.state.assign(generator(index).integers(2**31, size=2))
