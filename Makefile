@@ -14,7 +14,7 @@ GO_PACKAGES := ./gocore/... ./pybind/...
 PACKAGED := setup.py pyproject.toml go.mod go.sum $(wildcard scripts/*.py) \
 	$(shell find gocore pybind python -not -name '*_test.go' -not -path '*/testdata/*')
 
-.PHONY: help demo test test-go test-python lint bench fuzz sanitize wheel clean
+.PHONY: help demo test test-go test-python test-backends lint bench fuzz sanitize wheel clean
 .DELETE_ON_ERROR:
 
 help: ## show this
@@ -26,10 +26,14 @@ demo: $(VENV)/installed ## train a small Keras model on real photographs and com
 test: test-go test-python lint ## run every test and linter
 
 test-go: $(VENV)/ready
-	$(RUN) go test -race $(GO_PACKAGES)
+	$(RUN) go test -race $$($(RUN) go list $(GO_PACKAGES) | grep -v /pixel$$)
+	$(RUN) go test ./gocore/pixel # starts no goroutine, and the race detector would take minutes
 
 test-python: $(VENV)/installed
 	$(BIN)/python -m pytest
+
+test-backends: $(VENV)-torch/installed ## run Keras' tests on PyTorch too, whose wheel brings gigabytes
+	TFGOLOADER_BACKENDS=torch $(VENV)-torch/bin/python -m pytest tests/test_keras.py tests/test_backup.py
 
 lint: $(VENV)/installed ## run the linters
 	$(RUN) gofmt -d gocore pybind
@@ -75,4 +79,11 @@ $(VENV)/ready: scripts/toolchain.py
 $(VENV)/installed: $(VENV)/ready $(PACKAGED)
 	rm -rf build/lib.*
 	$(PIP) install --no-compile --no-build-isolation '.[dev]'
+	touch $@
+
+# A second environment with the first one's packages, and PyTorch.
+$(VENV)-torch/installed: $(VENV)/installed
+	$(PYTHON) -m venv $(VENV)-torch
+	echo "$(CURDIR)/$$(echo $(VENV)/lib/python*/site-packages)" > "$$(echo $(VENV)-torch/lib/python*/site-packages)/packages.pth"
+	$(VENV)-torch/bin/python -m pip --quiet --disable-pip-version-check install torch
 	touch $@

@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image
 
 import machine
-from run import BUILD, HERE
+from session import BUILD, HERE
 
 PATIENCE = 60.0  # seconds for the batches to be ready
 

@@ -19,7 +19,7 @@ from typing import Any
 import dataset
 import machine
 from peer import BATCH, SEED, SIDE, read_list
-from run import BUILD, HERE
+from session import BUILD, HERE
 
 # Arguments of the operation and of the layer, by the name of both. Each is applied to every picture.
 OPERATIONS: dict[str, dict[str, Any]] = {

@@ -25,7 +25,7 @@ from PIL import Image
 
 import dataset
 import machine
-from run import BUILD, HERE
+from session import BUILD, HERE
 
 SIZE = 375, 500
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {

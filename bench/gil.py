@@ -26,7 +26,7 @@ from typing import Any
 import dataset
 import machine
 from peer import BATCH, SEED, SIDE, Work, read_list
-from run import BUILD, HERE
+from session import BUILD, HERE
 
 CASES = ("idle", "crowded", "works", "waits", "py_function")
 LONG_BATCH = 8  # times the usual one

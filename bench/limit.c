@@ -189,7 +189,7 @@ int main(int arguments, char **argument) {
     w->errors.emit_message = on_warning;
     jpeg_create_decompress(&w->decoder);
   }
-  run(&job, workers, count, 1);
+  run(&job, workers, count, 2);
   printf("{\"versions\": {\"libjpeg-turbo\": \"%s\"}, ", TEXT(LIBJPEG_TURBO_VERSION));
   printf("\"sample\": {\"shape\": [%d, %d, %d, 3], \"dtype\": \"float32\", \"mean\": %f}}\n", BATCH, SIDE, SIDE,
          mean(job.batches));

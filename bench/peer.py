@@ -1,6 +1,6 @@
 """The peer's side of a benchmark: the work it is given, and how it takes its turns.
 
-A peer's process warms up for one epoch, reports, and stops itself. Each time it is continued it runs one turn, reports
+A peer's process warms up for two epochs, reports, and stops itself. Each time it is continued it runs one turn, reports
 and stops again, so that nothing of it runs while others have their turn: what it prepared ahead stays where it is.
 """
 
@@ -59,28 +59,39 @@ def report(values: dict[str, Any]) -> None:
     os.kill(0, signal.SIGSTOP)
 
 
-def _run(epoch: Epoch, epochs: int) -> tuple[dict[str, Any], NDArray[Any]]:
-    """Consumes every batch and touches one value of each; the counts, and the last batch of images."""
+def _run(epoch: Epoch, epochs: int) -> dict[str, Any]:
+    """Consumes every batch and touches one value of each; the counts."""
     count, check = 0, 0.0
-    images: NDArray[Any] = np.empty(0)
     for _ in range(epochs):
         for images, labels in epoch():
             check += float(images[0, 0, 0, 0]) + float(labels[0, 0])
             count += len(images)
-    return {"images": count, "check": check}, images
+    return {"images": count, "check": check}
+
+
+def _look(epoch: Epoch) -> dict[str, Any]:
+    """An epoch's kind of batches; the mean of all pixels and of each channel, and their deviation."""
+    found: dict[str, Any] = {}
+    sums = []
+    for images, _ in epoch():
+        channels = images if images.shape[-1] == 3 else np.moveaxis(images, 1, -1)
+        means = channels.mean(axis=(0, 1, 2), dtype=np.float64)
+        sums.append([*means, means.mean(), float(images.std())])
+        found = {"shape": images.shape, "dtype": str(images.dtype)}
+    names = ["mean of channel 0", "mean of channel 1", "mean of channel 2", "mean", "deviation"]
+    return found | {name: float(value) for name, value in zip(names, np.mean(sums, axis=0), strict=True)}
 
 
 def serve(task: Work, epoch: Epoch, packages: Iterable[str]) -> None:
     """Warms up, says what is there, and takes the turns."""
-    _, images = _run(epoch, 1)
-    sample = {"shape": images.shape, "dtype": str(images.dtype), "mean": float(images.mean())}
-    del images
+    sample = _look(epoch)
     versions = {}
     for package in packages:
         try:
             versions[package] = version(package)
         except PackageNotFoundError:
             continue  # one of several names that the package goes by
+    _run(epoch, 1)  # as in a turn, so that as much is prepared ahead at this stop as at the others
     report({"versions": versions, "sample": sample})
     for _ in range(task.turns):
-        report(_run(epoch, task.epochs)[0])
+        report(_run(epoch, task.epochs))

@@ -1,7 +1,7 @@
 """tf.data: plain, crop (the header's size, then only the window is decoded), or pyfunction (Pillow and NumPy)."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 import tensorflow as tf  # reads the two variables when it is imported
 
 ACCURATE = "INTEGER_ACCURATE"
+Mapped = Callable[[Any, Any], tuple[Any, Any]]  # of images and labels
 
 
 def whole(path: Any) -> Any:
@@ -44,8 +45,31 @@ def pillow(path: Any, draw: np.random.Generator) -> NDArray[np.float32]:
     return pixels.astype(np.float32) / np.float32(127.5) - np.float32(1)
 
 
-def make(task: Work) -> Any:
-    """The data set as TensorFlow's guide to performance builds one."""
+def batches(task: Work, load: Mapped, shuffle: bool = True, then: Mapped | None = None) -> Any:
+    """The data set as TensorFlow's guide to performance builds one: load for each picture, then for each batch."""
+    options = tf.data.Options()
+    options.deterministic = False
+    options.threading.private_threadpool_size = task.workers
+    dataset = tf.data.Dataset.from_tensor_slices((task.paths, task.labels))
+    if shuffle:
+        dataset = dataset.shuffle(len(task.paths), seed=SEED)
+    dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).batch(BATCH, drop_remainder=True)
+    if then:
+        dataset = dataset.map(then, num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset.prefetch(tf.data.AUTOTUNE).with_options(options)
+
+
+def deliver(task: Work, dataset: Any, packages: list[str]) -> None:
+    """Takes the turns."""
+
+    def epoch() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        return ((images._numpy(), labels._numpy()) for images, labels in dataset)
+
+    serve(task, epoch, ["tensorflow-cpu", "tensorflow", "numpy", *packages])
+
+
+def main() -> None:
+    task = work()
     draw = np.random.default_rng(SEED)
 
     def load(path: Any, label: Any) -> tuple[Any, Any]:
@@ -57,22 +81,7 @@ def make(task: Work) -> Any:
             images = tf.cast(pixels, tf.float32) / 127.5 - 1.0
         return images, tf.one_hot(label, task.classes)
 
-    options = tf.data.Options()
-    options.deterministic = False
-    options.threading.private_threadpool_size = task.workers
-    dataset = tf.data.Dataset.from_tensor_slices((task.paths, task.labels)).shuffle(len(task.paths), seed=SEED)
-    dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).batch(BATCH, drop_remainder=True)
-    return dataset.prefetch(tf.data.AUTOTUNE).with_options(options)
-
-
-def main() -> None:
-    task = work()
-    dataset = make(task)
-
-    def epoch() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        return ((images._numpy(), labels._numpy()) for images, labels in dataset)
-
-    serve(task, epoch, ["tensorflow-cpu", "tensorflow", "numpy", "pillow"])
+    deliver(task, batches(task, load), ["pillow"])
 
 
 if __name__ == "__main__":

@@ -8,11 +8,25 @@ import tfgoloader as tgl
 from numpy.typing import NDArray
 from tfgoloader import ops
 
-from peer import BATCH, SEED, SIDE, serve, work
+from peer import BATCH, SEED, SIDE, Work, serve, work
+
+
+def deliver(task: Work, loader: tgl.ImageLoader, form: str) -> None:
+    """Takes the turns with the loader's batches as NumPy arrays or as a tf.data.Dataset's tensors."""
+    if form == "numpy":
+        serve(task, lambda: loader, ["tfgoloader", "numpy"])
+    else:
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+        dataset = loader.as_dataset()
+
+        def epoch() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+            return ((images._numpy(), labels._numpy()) for images, labels in dataset)
+
+        serve(task, epoch, ["tfgoloader", "tensorflow-cpu", "tensorflow", "numpy"])
+    loader.close()
 
 
 def main() -> None:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     task = work()
     loader = tgl.ImageLoader(
         tgl.sources.Paths(task.paths, task.labels),
@@ -24,16 +38,7 @@ def main() -> None:
         drop_remainder=True,
         num_workers=task.workers,
     )
-    if task.variant == "numpy":
-        serve(task, lambda: loader, ["tfgoloader", "numpy"])
-    else:
-        dataset = loader.as_dataset()
-
-        def epoch() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-            return ((images._numpy(), labels._numpy()) for images, labels in dataset)
-
-        serve(task, epoch, ["tfgoloader", "tensorflow-cpu", "tensorflow", "numpy"])
-    loader.close()
+    deliver(task, loader, task.variant)
 
 
 if __name__ == "__main__":

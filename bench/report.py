@@ -1,4 +1,4 @@
-"""Turns measured turns into medians, ratios, a Markdown table and a plot."""
+"""Turns measured turns into medians, ratios, Markdown tables and a plot."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,12 +9,6 @@ from typing import Any
 from turns import Turn
 
 OURS = ("tfgoloader as_dataset", "tfgoloader NumPy")
-GOALS = {  # images per processor second of as_dataset, to the peer's
-    "tf.data": 1.5,
-    "tf.data, crop": 1.25,
-    "DALI": 1.15,
-    "libjpeg-turbo in C": 0.9,
-}
 NOT_IDLE = 0.05  # share of the cores
 
 
@@ -47,9 +41,8 @@ def ratios(ours: Measured, peer: Measured, value: str) -> dict[str, float]:
     return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
 
 
-def collect(measured: Mapping[str, Measured], not_run: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """All that is known, as plain values."""
-    cores = about["machine"]["cores"]
+def collect(measured: Mapping[str, Measured], not_run: Mapping[str, str], cores: int) -> dict[str, Any]:
+    """All that is known of the peers, as plain values."""
     compared = {
         mine: {
             name: {
@@ -71,10 +64,10 @@ def collect(measured: Mapping[str, Measured], not_run: Mapping[str, str], about:
         }
         for name, peer in measured.items()
     }
-    return {**about, "peers": peers, "ratios": compared, "not_run": dict(not_run)}
+    return {"peers": peers, "ratios": compared, "not_run": dict(not_run)}
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table whose columns line up as plain text, too."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     align = [str.ljust, *([str.rjust] * (len(head) - 1))]
@@ -90,9 +83,20 @@ def _range(ratio: Mapping[str, float]) -> str:
     return f"{ratio['median']:.2f} ({ratio['min']:.2f} - {ratio['max']:.2f})"
 
 
-def markdown(result: Mapping[str, Any]) -> str:
-    """The tables, and what one must know to read them."""
+def facts(result: Mapping[str, Any]) -> list[str]:
+    """The machine and the work, as one must know them to read the tables."""
     machine, work = result["machine"], result["work"]
+    return [
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; {machine['system']}; "
+        f"Python {machine['python']}; {result['date']}.",
+        f"{work['pictures']} pictures ({work['source']}), {work['mean_kilobytes']} kB each; batch {work['batch']}; "
+        f"{work['workers']} workers; {work['rounds']} rounds of {work['epochs']} epoch(s), peers in turn, "
+        "after two epochs to warm up.",
+    ]
+
+
+def tables(result: Mapping[str, Any], goals: Mapping[str, Mapping[str, float]], heading: str = "##") -> list[str]:
+    """What collect() found. goals: by one of ours and the peer, the least ratio of images per processor second."""
     head = ["peer", "images/s", "CPU s / 1,000 images", "cores busy", "with others", "peak RSS, MB"]
     rows = [
         [
@@ -105,42 +109,40 @@ def markdown(result: Mapping[str, Any]) -> str:
         ]
         for name, peer in result["peers"].items()
     ]
-    parts = [
-        "# Reference pipeline, side by side",
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; {machine['system']}; "
-        f"Python {machine['python']}; {result['date']}.",
-        f"{work['pictures']} pictures ({work['source']}), {work['mean_kilobytes']} kB each; batch {work['batch']}; "
-        f"{work['workers']} workers; {work['rounds']} rounds of {work['epochs']} epoch(s), peers in turn, "
-        "after one epoch to warm up.",
-        _table(head, rows),
-    ]
-    others = max(
-        peer["busy_share_with_other_processes"] - peer["busy_share_of_cores"] for peer in result["peers"].values()
-    )
+    parts = [table(head, rows)]
+    peers = result["peers"].values()
+    others = max((peer["busy_share_with_other_processes"] - peer["busy_share_of_cores"] for peer in peers), default=0)
     if others > NOT_IDLE:
         parts.append(
             f"**The machine was not idle**: other processes took up to {others:.0%} of the cores in the turns. "
             "Images per second say little then, and everybody's CPU seconds are larger than they would be."
         )
     for mine, compared in result["ratios"].items():
+        wanted = goals.get(mine, {})
         head = ["peer", "images per CPU second", "images per second", "goal"]
         rows = [
             [
                 name,
                 _range(ratio["images_per_cpu_second"]),
                 _range(ratio["images_per_second"]),
-                f"{GOALS[name]:.2f}" if mine == OURS[0] and name in GOALS else "",
+                f"{wanted[name]:.2f}" if name in wanted else "",
             ]
             for name, ratio in compared.items()
         ]
-        parts += [f"## {mine} / peer", "Median over the rounds (smallest - largest).", _table(head, rows)]
+        parts += [f"{heading} {mine} / peer", "Median over the rounds (smallest - largest).", table(head, rows)]
     if result["not_run"]:
-        parts += ["## Not run", "\n".join(f"- not run: {name}: {why}" for name, why in result["not_run"].items())]
-    versions = (
+        lines = [f"- not run: {name}: {why}" for name, why in result["not_run"].items()]
+        parts += [f"{heading} Not run", "\n".join(lines)]
+    return parts
+
+
+def versions(result: Mapping[str, Any], heading: str = "##") -> list[str]:
+    """The peers' packages."""
+    lines = (
         f"- {name}: {', '.join(f'{package} {version}' for package, version in peer['versions'].items())}"
         for name, peer in result["peers"].items()
     )
-    return "\n\n".join([*parts, "## Versions", "\n".join(versions)]) + "\n"
+    return [f"{heading} Versions", "\n".join(lines)]
 
 
 def plot(result: Mapping[str, Any], path: Path) -> None:

@@ -22,6 +22,7 @@ START = time.perf_counter()
 SIZE = 224  # pixels, of a training window's sides
 BATCH = 32
 SEED = 7
+WIDTH = 4  # of a network that computes longer than its input takes
 ROUNDS = 3  # of the comparison, one epoch of each feed a round
 CLASSES = len(photographs.CLASSES)
 DATA = Path(__file__).resolve().parents[1] / "build/demo/data"
@@ -66,31 +67,36 @@ def quiet() -> Iterator[None]:
 
 def train(data: Path, epochs: int) -> float:
     """Trains, prints what it cost, and returns the last epoch's validation accuracy."""
-    from meter import Meter
     from network import build
 
     with training_loader(data) as loader, validation_loader(data) as validation:
         model = build((SIZE, SIZE, 3), CLASSES, steps=epochs * len(loader), seed=SEED)
-        meter = Meter()
         print(f"{loader.num_samples} pictures, {validation.num_samples} more to validate with, {CLASSES} classes")
         print(f"windows of {SIZE}x{SIZE} pixels, {BATCH} a batch; a network of {model.count_params()} parameters")
         history = model.fit(
             loader.as_dataset(),
             validation_data=validation.as_dataset(),
             epochs=epochs,
-            callbacks=[meter],
+            callbacks=[tgl.callbacks.InputMonitor(loader)],
             shuffle=False,  # the loader does
             verbose=2,
         ).history
-        stats = loader.stats()
-    later, whole, seconds = meter.total(skip=1), meter.total(), stats["seconds"]
-    print(f"\n{later.rate:.0f} images/s in training, without the first epoch, in which TensorFlow traces the model.")
-    print(f"The model waited for input {later.waited_share:.1%} of that time, by a clock before and after each fetch.")
-    print(f"loader.stats(): wait {seconds['wait']:.1f} s of {whole.seconds:.1f} s in all epochs;", end=" ")
-    print("it is tf.data that waits there, fetching one batch ahead of the model.")
-    work = ", ".join(f"{name} {seconds[name]:.1f} s" for name in ("read", "decode", "augment"))
-    print(f"Its workers: {work} for {stats['images']} pictures.")
     return float(history["val_accuracy"][-1])
+
+
+def watch(data: Path) -> None:
+    """Trains a network that computes longer than its input takes, and says how long it waited all the same."""
+    from meter import Meter
+    from network import build
+
+    steps, epochs = 20, 3
+    with training_loader(data) as loader:
+        model = build((SIZE, SIZE, 3), CLASSES, steps=epochs * steps, seed=SEED, width=WIDTH)
+        meter, monitor = Meter(), tgl.callbacks.InputMonitor(loader)
+        endless = loader.as_dataset().repeat()
+        callbacks = [meter, monitor]  # the meter's function asks for the batches that the monitor counts
+        model.fit(endless, epochs=epochs, steps_per_epoch=steps, callbacks=callbacks, shuffle=False, verbose=2)
+    print(f"\nBy the clock of meter.py the model waited {meter.total(skip=1).waited_share:.1%} of the time.")
 
 
 def compare(data: Path) -> None:
@@ -153,6 +159,8 @@ def main() -> int:
         print(f"FAILED: validation accuracy {accuracy:.1%}, {arguments.accuracy:.0%} asked for")
         return 1
     print(f"Validation accuracy {accuracy:.1%}, {arguments.accuracy:.0%} asked for.")
+    heading(f"A network {WIDTH} times as wide: does it wait?")
+    watch(arguments.data)
     heading(f"The same training fed in other ways: {ROUNDS} epochs of each, in turn")
     compare(arguments.data)
     heading("What was built")

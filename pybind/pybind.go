@@ -85,6 +85,12 @@ func OpenSource(spec string) (handle int64, err error) {
 	return handles.add(list), nil
 }
 
+// ListedSamples is how many samples this process has found so far; it grows while OpenSource is at work.
+func ListedSamples() (count int64, err error) {
+	defer recovered(&err)
+	return source.Listed(), nil
+}
+
 // DescribeSource gives a source's size, labels and classes as a JSON object.
 func DescribeSource(handle int64) (text string, err error) {
 	defer recovered(&err)
@@ -151,14 +157,15 @@ func DescribeLoader(loaderHandle int64) (text string, err error) {
 	return encode(map[string][]*loader.Array{"arrays": l.Arrays()})
 }
 
-// Begin starts the loader's next epoch, and gives a handle.
-func Begin(loaderHandle int64) (handle int64, err error) {
+// Begin starts an epoch of the loader at a batch, and gives a handle; epoch -1 is the next one. Tail is that of the
+// slab of the batch before, or -1.
+func Begin(loaderHandle, epochNumber, batch, tail int64) (handle int64, err error) {
 	defer recovered(&err)
 	l, err := get[*loader.Loader](loaderHandle)
 	if err != nil {
 		return 0, failure(err)
 	}
-	epoch, err := l.Begin()
+	epoch, err := l.Begin(loader.Position{Epoch: epochNumber, Batch: batch, Tail: tail})
 	if err != nil {
 		return 0, failure(err)
 	}

@@ -21,7 +21,7 @@ func TestAnErrorIsACodeAndAnObject(t *testing.T) {
 	for code, call := range map[string]func() error{
 		"config": func() error { _, err := OpenSource("{"); return err },
 		"source": func() error { _, err := OpenSource(`{"kind":"list","path":"` + toText(path) + `"}`); return err },
-		"closed": func() error { _, err := Begin(-1); return err },
+		"closed": func() error { _, err := Begin(-1, -1, 0, -1); return err },
 	} {
 		err := call()
 		if err == nil || !strings.HasPrefix(err.Error(), code+" {") {

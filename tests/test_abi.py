@@ -180,7 +180,7 @@ def test_an_epoch(library, flat):
     assert where["labels"] == {"name": "labels", "dtype": "int64", "shape": []}
 
     for number in range(2):
-        epoch = library.pybind_Begin(loader)
+        epoch = library.pybind_Begin(loader, -1, 0, -1)
         taken = []
         while (address := library.next_batch(epoch)) != 1:
             slab = Slab.from_address(address)
@@ -201,16 +201,43 @@ def test_an_epoch(library, flat):
             library.tgl_slab_release(address)
         assert library.text("pybind_Close", epoch) == ""
     stats = json.loads(library.text("pybind_Stats", loader))
-    assert (stats["batches"], stats["bad_files"]) == (6, None)
+    assert (stats["batches"], stats["images_taken"], stats["bad_files"]) == (6, 20, None)
+    assert set(stats["pixels"]) == {"stored", "decoded"}
     assert set(stats["seconds"]) == {"read", "decode", "augment", "wait"}
     assert stats["bytes"] >= 2 * sum(path.stat().st_size for path in flat)
     assert library.text("pybind_Close", loader) == library.text("pybind_Close", loader) == ""
 
 
+def test_an_epoch_that_starts_in_its_middle(library, flat, tmp_path):
+    text = tmp_path / "text.jpg"
+    text.write_text("no picture")
+    paths = [str(text), *map(str, flat[:9])]
+    source = library.open_source(kind="paths", paths=paths, labels=list(range(10)))
+    loader = library.open_loader(source, on_error="skip", max_bad=1)
+    labels_at = arrays(library, loader)["labels"]["offset"]
+
+    def labels_and_tails(epoch):
+        taken = []
+        while (address := library.next_batch(epoch)) != 1:
+            slab = Slab.from_address(address)
+            taken.append((array(address, labels_at, (slab.samples,), np.int64).tolist(), slab.tail))
+            library.tgl_slab_release(address)
+        return taken
+
+    # The last sample takes the first one's place.
+    whole = labels_and_tails(library.pybind_Begin(loader, 6, 0, -1))
+    assert whole == [([9, 1, 2, 3], 9), ([4, 5, 6, 7], 9), ([8], 9)]
+    assert labels_and_tails(library.pybind_Begin(loader, 6, 1, 9)) == whole[1:]
+    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
+    assert Slab.from_address(address).epoch == 7
+    library.tgl_slab_release(address)
+    assert failure(library.pybind_Begin, loader, 0, 4, -1)[0] == "config"
+
+
 def test_rows_of_floats_as_labels(library, flat):
     source = library.open_source(kind="paths", paths=list(map(str, flat[:3])), labels=[2, 0, 1])
     loader = library.open_loader(source, one_hot={"classes": 4, "label_smoothing": 0.0})
-    address = library.next_batch(library.pybind_Begin(loader))
+    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
     where = arrays(library, loader)["labels"]
     assert (where["dtype"], where["shape"]) == ("float32", [4])
     labels = array(address, where["offset"], (3, 4), np.float32)
@@ -223,7 +250,7 @@ def test_the_boxes_of_the_page(library, flat):
     source = library.open_source(**{**json.loads(spec), "paths": [*map(str, flat[:2])], "masks": None})
     loader = library.open_loader(source, boxes={"format": "xyxy", "most": 3, "min_visible": 0.0})
     where = arrays(library, loader)
-    address = library.next_batch(library.pybind_Begin(loader))
+    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
     values = {
         name: array(address, about["offset"], (2, *about["shape"]), about["dtype"]).tolist()
         for name, about in where.items()
@@ -240,7 +267,7 @@ def test_the_boxes_of_the_page(library, flat):
 def test_a_slab_outlives_its_loader(library, flat):
     source = library.open_source(kind="paths", paths=list(map(str, flat)), labels=None)
     loader = library.open_loader(source)
-    epoch = library.pybind_Begin(loader)
+    epoch = library.pybind_Begin(loader, -1, 0, -1)
     kept = [library.next_batch(epoch) for _ in range(2)]
     assert [library.tgl_slab_references(address) for address in kept] == [2, 2]  # the loader's, and ours
     library.text("pybind_Close", loader)
@@ -257,7 +284,7 @@ def test_a_slab_is_written_again_only_when_it_is_given_back(library, flat):
     loader = library.open_loader(source, num_workers=1, prefetch=0)
 
     def addresses(keep):
-        epoch, seen = library.pybind_Begin(loader), []
+        epoch, seen = library.pybind_Begin(loader, -1, 0, -1), []
         while (address := library.next_batch(epoch)) != 1:
             seen.append(address)
             if not keep:
@@ -300,8 +327,8 @@ def test_errors(library, flat, tmp_path):
     text.write_text("no picture")
     good = list(map(str, flat[:4]))
     source = library.open_source(kind="paths", paths=[*good, str(gone), *good[1:], str(text), *good[1:], *good])
-    epoch = library.pybind_Begin(library.open_loader(source))
-    skipping = library.pybind_Begin(library.open_loader(source, on_error="skip", max_bad=0))
+    epoch = library.pybind_Begin(library.open_loader(source), -1, 0, -1)
+    skipping = library.pybind_Begin(library.open_loader(source, on_error="skip", max_bad=0), -1, 0, -1)
     closed = library.open_loader(source)
     library.text("pybind_Close", closed)
 
@@ -309,8 +336,8 @@ def test_errors(library, flat, tmp_path):
         "no JSON": failure(library.pybind_OpenSource, b"{"),
         "unknown source": failure(library.open_source, kind="cloud"),
         "empty spec": failure(library.pybind_OpenLoader, source, b"{}"),
-        "another kind": failure(library.pybind_Begin, source),
-        "closed": failure(library.pybind_Begin, closed),
+        "another kind": failure(library.pybind_Begin, source, -1, 0, -1),
+        "closed": failure(library.pybind_Begin, closed, -1, 0, -1),
         "never opened": failure(library.pybind_Stats, 2**62),
     }
     codes = {name: code for name, (code, _) in errors.items()}
@@ -390,7 +417,7 @@ def test_file_names_are_bytes(library, tmp_path):
     source = library.open_source(kind="paths", paths=[path.decode("latin-1")], labels=None)
     listed = json.loads(library.text("pybind_ListSource", source, 0, 1))["paths"]
     assert [name.encode("latin-1") for name in listed] == [path]
-    epoch = library.pybind_Begin(library.open_loader(source))
+    epoch = library.pybind_Begin(library.open_loader(source), -1, 0, -1)
     code, about = failure(library.next_batch, epoch)
     assert (code, about["path"].encode("latin-1")) == ("source", path)
 

@@ -208,7 +208,7 @@ def test_a_crop_larger_than_the_picture(flat, crop):
         next(iter(loader))
     assert caught.value.path == str(flat[0])
     assert "8 x 8" in caught.value.reason
-    assert repr(crop) in caught.value.reason
+    assert f"{type(crop).__name__}(height={crop.height}, width={crop.width})" in caught.value.reason
     assert caught.value.index == 0
 
 
@@ -256,7 +256,7 @@ LOADER_ARGUMENTS = {
     "shuffle": ([1, 0, None, "True", 100], "True or False"),
     "drop_remainder": ([1, 0, None, "True"], "True or False"),
     "seed": ([-1, True, 1.0, "7", 2**64, [1]], "integer"),
-    "dtype": (["float64", "float16", "int32", "floaty", None, 7, np.int32, ["float32"], ">f4"], "float32"),
+    "dtype": (["float64", "float8", "int32", "floaty", None, 7, np.int32, ["float32"], ">f4"], "float32"),
     "data_format": (["channels", "NHWC", None, 1, ["channels_last"], True], "channels_first"),
     "dct_method": (["slow", "INTEGER_FAST", None, 1, ["fast"]], "accurate"),
     "num_workers": ([*INTEGERS, 4097], "integer"),

@@ -142,7 +142,7 @@ def test_bmp_equals_pillow_and_gif_tensorflow(tf: Any, load: Any) -> None:
     assert differing(list(gif), load(list(gif.values())), expected) == []
 
 
-def test_gray_is_tensorflow_s_of_jpeg_and_pillow_s_of_the_rest(tf: Any, load: Any) -> None:
+def test_gray_is_tensorflow_s_of_jpeg_and_png_and_pillow_s_of_the_rest(tf: Any, load: Any) -> None:
     picture = Image.fromarray(pictures.photograph(*SIZE, 5))
     jpeg = [
         encoders.encode(picture, "JPEG", **options)
@@ -151,8 +151,11 @@ def test_gray_is_tensorflow_s_of_jpeg_and_pillow_s_of_the_rest(tf: Any, load: An
     jpeg.append(encoders.encode(picture.convert("L"), "JPEG"))
     expected = [tf.io.decode_jpeg(data, channels=1, dct_method="INTEGER_ACCURATE").numpy() for data in jpeg]
     assert differing(list(range(6)), load(jpeg, channels=1), expected) == []
-    others = [encoders.encode(picture, name) for name in ("PNG", "BMP", "TIFF", "GIF")]
-    assert differing(list(range(4)), load(others, channels=1), [encoders.decode(data, "L") for data in others]) == []
+    png = [encoders.encode(picture.convert(mode), "PNG") for mode in ("RGB", "RGBA", "P", "L", "LA", "1")]
+    expected = [tf.io.decode_png(data, channels=1).numpy() for data in png]
+    assert differing(list(range(6)), load(png, channels=1), expected) == []
+    others = [encoders.encode(picture, name) for name in ("BMP", "TIFF", "GIF")]
+    assert differing(list(range(3)), load(others, channels=1), [encoders.decode(data, "L") for data in others]) == []
 
 
 @pytest.mark.parametrize("background", [(0, 0, 0), (255, 255, 255), (10, 200, 90)])
@@ -225,7 +228,7 @@ def test_pictures_and_crops_are_upright(tmp_path: Path, load: Any, form: str, or
 @pytest.mark.parametrize("channels", [1, 4])
 @pytest.mark.parametrize("orientation", [3, 6])
 def test_other_channels_turn_too(load: Any, channels: int, orientation: int) -> None:
-    data, upright = oriented("PNG", orientation)
+    data, upright = oriented("TIFF", orientation)
     expected = np.asarray(Image.fromarray(upright).convert({1: "L", 4: "RGBA"}[channels]))
     image = load([data], upright.shape[:2], exif=True, channels=channels)[0]
     assert np.array_equal(image, expected.reshape(image.shape))

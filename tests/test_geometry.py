@@ -246,7 +246,7 @@ def test_other_channels(op: ops.Op, channels: int, photographs: list[Path]) -> N
         (lambda: ops.RandomRotation(0.1, "mirror"), "RandomRotation.fill_mode='mirror': expected 'constant' or"),
         (lambda: ops.RandomZoom(-1.0), "RandomZoom.height_factor"),
         (lambda: ops.RandomZoom(0.1, (0.2, 0.3, 0.4)), "RandomZoom.width_factor"),
-        (lambda: ops.RandomShear(-0.1), "RandomShear.x_factor"),
+        (lambda: ops.RandomShear(1.1), "RandomShear.x_factor"),
         (lambda: ops.RandomTranslation(0.1, "a"), "RandomTranslation.width_factor"),
         (lambda: ops.RandomPerspective(1.0, 2.0), "RandomPerspective.scale"),
         (lambda: ops.RandomRotation(0.1, interpolation="bicubic"), "RandomRotation.interpolation"),

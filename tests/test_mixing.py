@@ -17,7 +17,8 @@ from tfgoloader import ops
 CLASSES = 53
 HEIGHT, WIDTH = 30, 41
 PIPELINE = [ops.RandomCrop(HEIGHT, WIDTH), ops.RandomFlip()]
-FORMS = [(dtype, layout) for dtype in ("uint8", "uint16", "float32") for layout in ("channels_last", "channels_first")]
+DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
+FORMS = [(dtype, layout) for dtype in DTYPES for layout in ("channels_last", "channels_first")]
 
 
 def make(paths: list[Path], *batch_ops: ops.BatchOp, pipeline: list[ops.Op] = PIPELINE, **options: Any) -> Any:
@@ -54,8 +55,9 @@ def test_mixup_is_the_weighted_mean(photographs: list[Path], dtype: str, data_fo
         for slot, (partner, weight) in enumerate(shares(labels, rows)):
             rest = np.float32(1) - weight
             expected = weight * before[slot].astype(np.float32) + rest * before[partner].astype(np.float32)
-            if dtype != "float32":
-                expected = np.floor(expected + np.float32(0.5)).astype(dtype)
+            if images.dtype.kind == "u":
+                expected = np.floor(expected + np.float32(0.5))
+            expected = expected.astype(images.dtype)
             if partner != slot:
                 mixed += 1
                 np.testing.assert_array_equal(images[slot], expected)

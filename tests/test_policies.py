@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,8 @@ def load(path: Path, op: ops.Op, copies: int = COPIES) -> np.ndarray:
         return np.concatenate(list(loader))
 
 
-def kinds(images: np.ndarray) -> dict[bytes, int]:
-    found, counts = np.unique(images.reshape(len(images), -1), axis=0, return_counts=True)
-    return {picture.tobytes(): int(count) for picture, count in zip(found, counts, strict=True)}
+def kinds(images: np.ndarray) -> Counter[bytes]:
+    return Counter(image.tobytes() for image in images)
 
 
 def assert_share(count: int, share: float, of: int = COPIES) -> None:

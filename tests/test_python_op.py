@@ -345,6 +345,10 @@ def until(condition):
 class TestEnd:
     PIPELINE = (ops.CenterCrop(8, 8), ops.Python(invert, workers=3))
 
+    @pytest.fixture(autouse=True)
+    def no_threads_of_before(self):
+        until(lambda: not threads())
+
     def test_close_and_early_break(self, paths):
         loader = open_loader(paths, self.PIPELINE)
         for images, _ in loader:

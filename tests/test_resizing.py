@@ -38,7 +38,9 @@ def assert_close(got: np.ndarray, want: np.ndarray) -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("antialias", [False, True])
-@pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5"])
+@pytest.mark.parametrize(
+    "interpolation", ["nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"]
+)
 def test_like_keras(source: Path, tf: Any, interpolation: str, antialias: bool, size: tuple[int, int]) -> None:
     picture = np.asarray(Image.open(source))
     want = tf.image.resize(picture, size, method=interpolation, antialias=antialias).numpy()
@@ -125,7 +127,7 @@ def test_a_part_of_one_size_is_the_crop_itself(photograph: Path) -> None:
     [
         (lambda: ops.Resizing(0, 8), "Resizing.height"),
         (lambda: ops.Resizing(8, 8.5), "Resizing.width"),
-        (lambda: ops.Resizing(8, 8, "gaussian"), "Resizing.interpolation"),
+        (lambda: ops.Resizing(8, 8, "hamming"), "Resizing.interpolation"),
         (lambda: ops.Resizing(8, 8, "lanczos5", like="pillow"), "Resizing.interpolation"),
         (lambda: ops.Resizing(8, 8, like="torch"), "Resizing.like"),
         (lambda: ops.Resizing(8, 8, antialias=1), "Resizing.antialias"),
@@ -151,3 +153,17 @@ def test_the_size_must_be_fixed(photograph: Path) -> None:
 def test_sixteen_bits_are_not_resized(photograph: Path) -> None:
     with pytest.raises(tgl.ConfigError, match="uint16"):
         tgl.ImageLoader(tgl.sources.Paths([photograph]), [ops.Resizing(8, 8)], dtype="uint16")
+
+
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+@pytest.mark.parametrize("size", [(40, 90), (90, 40), (50, 50), (200, 33)], ids=str)
+def test_with_pad(source: Path, tf: Any, size: tuple[int, int], data_format: str) -> None:
+    picture = np.asarray(Image.open(source))
+    want = tf.image.resize_with_pad(picture, *size).numpy()
+    got = resized(source, [ops.ResizeWithPad(*size)], data_format=data_format)
+    np.testing.assert_allclose(got if data_format == "channels_last" else got.transpose(1, 2, 0), want, atol=0.01)
+
+
+def test_with_pad_in_a_colour_that_is_rescaled_too(source: Path) -> None:
+    got = resized(source, [ops.ResizeWithPad(40, 90, fill_value=(51, 102, 204)), ops.Rescaling(1 / 255)])
+    np.testing.assert_allclose(got[:, 0], np.broadcast_to([0.2, 0.4, 0.8], (40, 3)), atol=1e-6)

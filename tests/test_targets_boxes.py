@@ -157,6 +157,43 @@ def test_random_resized_crops_move_boxes_to_their_contents(drawn: Drawn) -> None
                             assert min(box[2] - box[0], box[3] - box[1]) < 2
 
 
+WARPS = {
+    "rotation": ops.RandomRotation(0.2, fill_mode="constant", interpolation="nearest"),
+    "translation": ops.RandomTranslation(0.2, 0.2, fill_mode="constant", interpolation="nearest"),
+    "zoom": ops.RandomZoom((-0.3, 0.3), (-0.3, 0.3), fill_mode="constant", interpolation="nearest"),
+    "shear": ops.RandomShear(0.2, 0.2, fill_mode="constant", interpolation="nearest"),
+    "perspective": ops.RandomPerspective(1.0, 0.2, interpolation="nearest"),
+}
+
+
+@pytest.mark.parametrize("warp", WARPS.values(), ids=WARPS)
+def test_warps_move_boxes_to_their_contents(drawn: Drawn, warp: ops.Op) -> None:
+    """A box is the least one around the moved corners: it holds its contents, and touches them where nothing is cut."""
+    height, width = 79, 88
+    touched = 0
+    with loader_of(drawn, [ops.CenterCrop(height, width), warp], batch_size=COUNT) as loader:
+        for _ in range(5):
+            for images, targets in loader:
+                for slot, image in enumerate(images):
+                    expected, boxes = seen(image[..., 0]), given(targets, slot)
+                    for label, content in expected.items():
+                        box = boxes[label]
+                        assert (box[:2] <= np.array(content[:2]) + 1.5).all()
+                        assert (box[2:] >= np.array(content[2:]) - 1.5).all()
+                        if (box[:2] > 0).all() and (box[2:] < [width, height]).all():
+                            touched += 1
+                            np.testing.assert_allclose(box, content, rtol=0, atol=2)
+    assert touched > 100
+
+
+def test_boxes_of_no_area_are_left_out(drawn: Drawn) -> None:
+    paths = drawn[0][:2]
+    source = tgl.sources.Paths(paths, boxes=[[(5, 5, 5, 9), (1, 1, 60, 60)], [(5, 5, 5, 5)]])
+    with tgl.ImageLoader(source, [ops.Resizing(40, 40)]) as loader:
+        ((_, targets),) = loader
+    assert targets["count"].tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("box_format", ["xyxy", "rel_xyxy", "xywh"])
 def test_formats_are_those_of_keras(drawn: Drawn, keras: Any, box_format: str) -> None:
     convert = keras.utils.bounding_boxes.convert_format

@@ -61,12 +61,13 @@ def loader_of(pairs: tuple[list[Path], list[Path]], pipeline: list[ops.Op], **op
 def random_chain(random: np.random.Generator) -> list[ops.Op]:
     """Return operations that take whole pixels from place to place, to a size of 29 by 31."""
     nearest = {"interpolation": "nearest"}
+    fill = {**nearest, "fill_mode": str(random.choice(("constant", "nearest", "reflect", "wrap")))}
     least = 60, 64  # the size that every picture has at least
     chain: list[ops.Op] = []
     for _ in range(random.integers(0, 4)):
         smaller = tuple(int(random.integers(side // 2, side + 1)) for side in least)
         other = int(random.integers(20, 90)), int(random.integers(20, 90))
-        match random.integers(0, 6):
+        match random.integers(0, 12):
             case 0:
                 chain.append(ops.RandomCrop(*smaller))
                 least = smaller
@@ -85,6 +86,20 @@ def random_chain(random: np.random.Generator) -> list[ops.Op]:
             case 5:
                 chain.append(ops.RandomResizedCrop(*other, **nearest))
                 least = other
+            case 6:
+                chain.append(ops.RandomRotation(0.3, **fill))
+            case 7:
+                chain.append(ops.RandomTranslation(0.3, 0.2, **fill))
+            case 8:
+                chain.append(ops.RandomZoom((-0.4, 0.4), (-0.4, 0.4), **fill))
+            case 9:
+                chain.append(ops.RandomShear(0.2, 0.3, **fill))
+            case 10:
+                chain.append(ops.RandomPerspective(1.0, 0.3, **nearest))
+            case 11:
+                border = int(random.integers(0, 20))
+                chain.append(ops.Pad(border, fill_mode=fill["fill_mode"]))
+                least = least[0] + 2 * border, least[1] + 2 * border
         chain.append(ops.RandomFlip(str(random.choice(("horizontal", "vertical", "horizontal_and_vertical")))))
     return [*chain, ops.Resizing(33, 37, **nearest), ops.RandomCrop(29, 31), ops.RandomFlip()]
 

@@ -71,6 +71,7 @@ var operations = map[string]func() any{
 	"CenterCrop":        func() any { return new(CenterCrop) },
 	"Resizing":          func() any { return new(Resizing) },
 	"ResizeShorter":     func() any { return new(ResizeShorter) },
+	"ResizeWithPad":     func() any { return new(ResizeWithPad) },
 	"RandomResizedCrop": func() any { return new(RandomResizedCrop) },
 	"RandomFlip":        func() any { return new(RandomFlip) },
 	"Pad":               func() any { return new(Pad) },
@@ -198,11 +199,11 @@ func levels(op any) bool {
 
 // movesAlone tells whether every pixel that comes out is one that went in.
 func movesAlone(op any) bool {
-	switch op.(type) {
+	switch op := op.(type) {
 	case *CenterCrop, *RandomFlip:
 		return true
 	case *RandomCrop:
-		return op.(*RandomCrop).IfSmaller == "error"
+		return op.IfSmaller == "error"
 	}
 	return false
 }

@@ -39,7 +39,8 @@ type Work struct {
 
 	scratch  pixel.Scratch
 	pictures [2][]byte     // of one stage and the next
-	bytes    *pixel.Writer // writes them
+	frame    []byte        // what is to be laid in a frame
+	bytes    *pixel.Writer // writes pictures
 	channels int
 }
 

@@ -57,11 +57,19 @@ func (p *Plan) follow(next transition, size image.Point) {
 
 // resample makes a picture of another size.
 func (p *Plan) resample(to image.Point, how pixel.Resampling) {
+	r := newResampling(p.size(), to, how)
+	p.follow(&r, to)
+}
+
+// frame makes a picture of another size, and lays it in the middle of a constant, as tf.image.resize_with_pad does.
+func (p *Plan) frame(to image.Point, how pixel.Resampling, fill pixel.Fill) {
 	size := p.size()
-	p.follow(&resampling{
-		pixel.Axis{Input: size.X, Length: float64(size.X), Output: to.X},
-		pixel.Axis{Input: size.Y, Length: float64(size.Y), Output: to.Y},
-		how,
+	ratio := max(float32(size.X)/float32(to.X), float32(size.Y)/float32(to.Y))
+	width, height := float32(size.X)/ratio, float32(size.Y)/ratio
+	inner := image.Pt(max(1, int(width)), max(1, int(height)))
+	corner := image.Pt(max(0, int((float32(to.X)-width)/2)), max(0, int((float32(to.Y)-height)/2)))
+	p.follow(&framing{
+		resampling: newResampling(size, inner, how), at: image.Rectangle{corner, corner.Add(inner)}, fill: fill,
 	}, to)
 }
 
@@ -142,7 +150,7 @@ func (p *Plan) Write(place []byte, picture pixel.Picture, writer *pixel.Writer, 
 		origin := s.present.Min.Sub(s.Window.Min)
 		next := &p.stages[i+1]
 		if _, copies := s.next.(*bordering); !copies && next.next == nil && len(next.filters) == 0 {
-			return s.next.write(target{writer, &work.scratch, place, next.FlipX, next.FlipY}, picture, origin)
+			return s.next.write(target{writer, &work.scratch, &work.frame, place, next.FlipX, next.FlipY}, picture, origin)
 		}
 		var err error
 		if picture, err = work.make(i, next.present.Size(), s.next, picture, origin); err != nil {
@@ -172,7 +180,7 @@ func (w *Work) make(stage int, size image.Point, next transition, picture pixel.
 	out := pixel.Picture{
 		Pix: w.pictures[stage%2], Stride: size.X * picture.Channels, Width: size.X, Height: size.Y, Channels: picture.Channels,
 	}
-	return out, next.write(target{writer, &w.scratch, out.Pix, false, false}, picture, origin)
+	return out, next.write(target{writer, &w.scratch, &w.frame, out.Pix, false, false}, picture, origin)
 }
 
 // writer writes bytes, as they are in pictures.

@@ -21,6 +21,7 @@ type how struct {
 var interpolations = map[string]pixel.Interpolation{
 	"nearest": pixel.Nearest, "bilinear": pixel.Bilinear, "bicubic": pixel.Bicubic, "area": pixel.Area,
 	"lanczos3": pixel.Lanczos3, "lanczos4": pixel.Lanczos4, "lanczos5": pixel.Lanczos5,
+	"gaussian": pixel.Gaussian, "mitchellcubic": pixel.MitchellCubic,
 }
 
 var conventions = map[string]pixel.Convention{
@@ -95,6 +96,34 @@ func (r *Resizing) outside(size image.Point) pixel.Border {
 func centred(size image.Point, width, height int) image.Rectangle {
 	corner := image.Pt((size.X-width)/2, (size.Y-height)/2)
 	return image.Rectangle{corner, corner.Add(image.Pt(width, height))}
+}
+
+// ResizeWithPad is tf.image.resize_with_pad: the picture becomes as large as fits, and lies in the middle of a constant.
+type ResizeWithPad struct {
+	window
+	how
+	filling
+}
+
+func (r *ResizeWithPad) String() string {
+	return fmt.Sprintf("ResizeWithPad(height=%d, width=%d)", r.Height, r.Width)
+}
+
+// OutputSize is what the arguments say.
+func (r *ResizeWithPad) OutputSize(image.Point) (image.Point, error) {
+	if err := errors.Join(r.how.check(r.String()), r.filling.check(r.String())); err != nil {
+		return image.Point{}, err
+	}
+	if r.Mode != "constant" {
+		return image.Point{}, fmt.Errorf("%s: fill_mode is constant", r)
+	}
+	return r.outputSize(image.Point{}, r.String())
+}
+
+// Apply draws nothing.
+func (r *ResizeWithPad) Apply(plan *Plan, _ *rand.Rand) error {
+	plan.frame(image.Pt(r.Width, r.Height), r.How(), r.fill())
+	return nil
 }
 
 // ResizeShorter makes the shorter side so long and keeps the aspect ratio, as torchvision's Resize does with one number.

@@ -23,6 +23,7 @@ func geometries(random *rand.Rand, interpolation string, likes ...string) []stri
 		`{"op":"Pad","padding":[[3,0],[2,5]],`+fill+`}`,
 		fmt.Sprintf(`{"op":"Resizing","height":%d,"width":%d,%s}`, 30+random.IntN(60), 30+random.IntN(60), how),
 		fmt.Sprintf(`{"op":"Resizing","height":40,"width":60,"pad_to_aspect_ratio":true,%s,%s}`, how, fill),
+		fmt.Sprintf(`{"op":"ResizeWithPad","height":45,"width":55,%s,"fill_mode":"constant","fill_value":[0]}`, how),
 		fmt.Sprintf(`{"op":"RandomResizedCrop","height":50,"width":45,"scale":[0.3,1],"ratio":[0.75,1.25],%s}`, how),
 		fmt.Sprintf(`{"op":"ResizeShorter","size":%d,%s}`, 30+random.IntN(40), how),
 		fmt.Sprintf(`{"op":"RandomCrop","height":32,"width":31,"if_smaller":"pad",%s}`, fill),

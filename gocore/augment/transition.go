@@ -22,6 +22,7 @@ type transition interface {
 type target struct {
 	writer       *pixel.Writer
 	scratch      *pixel.Scratch
+	buffer       *[]byte // for what is not yet in its place
 	place        []byte
 	flipX, flipY bool
 }
@@ -33,6 +34,14 @@ type point struct{ x, y float64 }
 type resampling struct {
 	x, y pixel.Axis
 	how  pixel.Resampling
+}
+
+func newResampling(from, to image.Point, how pixel.Resampling) resampling {
+	return resampling{
+		pixel.Axis{Input: from.X, Length: float64(from.X), Output: to.X},
+		pixel.Axis{Input: from.Y, Length: float64(from.Y), Output: to.Y},
+		how,
+	}
 }
 
 func (r *resampling) narrow(part image.Rectangle) image.Rectangle {

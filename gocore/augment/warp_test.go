@@ -211,6 +211,7 @@ func TestWarpingPlansEqualOneAfterAnother(t *testing.T) {
 		others := []string{
 			resizing("keras", 31, 44), crop("RandomCrop", 29, 33), `{"op":"AutoContrast"}`, `{"op":"RandomSharpness","factor":[0,1]}`,
 			`{"op":"Pad","padding":[[1,2],[3,4]],` + filled(fillNames[index%4], "nearest") + `}`,
+			`{"op":"ResizeWithPad","height":40,"width":35,` + bilinear + `"keras","fill_mode":"constant","fill_value":[3]}`,
 			`{"op":"Resizing","height":40,"width":35,"pad_to_aspect_ratio":true,` + bilinear + `"keras",` + filled(fillNames[index/4%4], "bilinear") + `}`,
 		}
 		var specs []string

@@ -153,5 +153,9 @@ func (d *Decoder) Read(window image.Rectangle) (pixel.Picture, error) {
 	if err != nil {
 		return pixel.Picture{}, err
 	}
-	return d.mover.move(d.converter.convert(picture), orientation), nil
+	gray := pillowLuma
+	if d.name == "PNG" {
+		gray = libpngLuma
+	}
+	return d.mover.move(d.converter.convert(picture, gray), orientation), nil
 }

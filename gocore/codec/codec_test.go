@@ -166,8 +166,12 @@ func TestChannels(t *testing.T) {
 					want = append(want, v)
 				}
 				switch options.Channels {
-				case 1: // ITU-R 601-2 as Pillow's convert("L") documents it, in its fixed point
-					want = []float64{math.Floor((want[0]*19595 + want[1]*38470 + want[2]*7471 + 32768) / 65536)}
+				case 1: // ITU-R 601-2 as Pillow's convert("L") documents it, and as libpng has it, in their fixed point
+					gray := math.Floor((want[0]*19595 + want[1]*38470 + want[2]*7471 + 32768) / 65536)
+					if format == "PNG" {
+						gray = math.Floor((want[0]*9797 + want[1]*19234 + want[2]*3737) / 32768)
+					}
+					want = []float64{gray}
 				case 4:
 					want = append(want, float64(stored[3])*unit)
 				}

@@ -9,7 +9,7 @@ type converter struct {
 }
 
 // convert gives the picture converted, valid until the next call.
-func (c *converter) convert(p pixel.Picture) pixel.Picture {
+func (c *converter) convert(p pixel.Picture, gray luma) pixel.Picture {
 	if c.options.Depth == 16 && !p.Wide {
 		p = c.widen(p)
 	}
@@ -22,9 +22,9 @@ func (c *converter) convert(p pixel.Picture) pixel.Picture {
 	for y := range p.Height {
 		from, to := p.Pix[y*p.Stride:][:p.Width*p.PixelBytes()], out.Pix[y*out.Stride:][:out.Stride]
 		if p.Wide {
-			convertRow(pixels[uint16](to), pixels[uint16](from), p.Channels, out.Channels, c.options.Background)
+			convertRow(pixels[uint16](to), pixels[uint16](from), p.Channels, out.Channels, c.options.Background, gray)
 		} else {
-			convertRow(to, from, p.Channels, out.Channels, c.options.Background)
+			convertRow(to, from, p.Channels, out.Channels, c.options.Background, gray)
 		}
 	}
 	return out
@@ -47,8 +47,9 @@ func (c *converter) widen(p pixel.Picture) pixel.Picture {
 }
 
 // convertRow makes pixels of 1, 3 or 4 channels of those of 3 or 4.
-func convertRow[T uint8 | uint16](to, from []T, fromChannels, toChannels int, background *[3]uint8) {
+func convertRow[T uint8 | uint16](to, from []T, fromChannels, toChannels int, background *[3]uint8, gray luma) {
 	most := uint32(^T(0))
+	half := gray.half[min(most>>8, 1)]
 	for ; len(to) >= toChannels; to, from = to[toChannels:], from[fromChannels:] {
 		r, g, b, alpha := uint32(from[0]), uint32(from[1]), uint32(from[2]), most
 		if fromChannels == 4 {
@@ -62,7 +63,7 @@ func convertRow[T uint8 | uint16](to, from []T, fromChannels, toChannels int, ba
 		}
 		switch toChannels {
 		case 1:
-			to[0] = T(luma(r, g, b))
+			to[0] = T((gray.red*r + gray.green*g + gray.blue*b + half) >> gray.bits)
 		case 4:
 			to[3] = T(alpha)
 			fallthrough
@@ -77,5 +78,13 @@ func blend(color, background, alpha, most uint32) uint32 {
 	return uint32((uint64(color)*uint64(alpha) + uint64(background)*uint64(most-alpha) + uint64(most/2)) / uint64(most))
 }
 
-// luma is Pillow's: ITU-R 601-2, in units of 2^-16, rounded to the nearest.
-func luma(r, g, b uint32) uint32 { return (19595*r + 38470*g + 7471*b + 0x8000) >> 16 }
+// luma is how gray comes of colours, by ITU-R 601-2 with so many bits after the binary point.
+type luma struct {
+	red, green, blue, bits uint32
+	half                   [2]uint32 // what is added before the bits are dropped, to 8-bit and to 16-bit samples
+}
+
+var (
+	pillowLuma = luma{19595, 38470, 7471, 16, [2]uint32{1 << 15, 1 << 15}}
+	libpngLuma = luma{9797, 19234, 3737, 15, [2]uint32{0, 1 << 14}} // as TensorFlow asks libpng for it
+)

@@ -120,7 +120,7 @@ func (a *boxArrays) move(boxes []box, plan *augment.Plan) []box {
 	for _, b := range boxes {
 		var visible float64
 		b.Box, visible = plan.Move(b.Box)
-		if b.visible *= visible; b.visible > 0 && b.visible >= a.minVisible {
+		if b.visible *= visible; b.Right > b.Left && b.Bottom > b.Top && b.visible >= a.minVisible {
 			left = append(left, b)
 		}
 	}

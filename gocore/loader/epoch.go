@@ -63,13 +63,19 @@ type result struct {
 	filled bool
 }
 
-func newEpoch(l *Loader, number int64) *Epoch {
-	return &Epoch{
-		loader: l, number: number, tail: l.plan.available, count: l.plan.batches,
-		order:   sample.NewOrder(l.plan.available, l.plan.Shuffle, l.plan.Seed, number),
+func newEpoch(l *Loader, at Position) *Epoch {
+	e := &Epoch{
+		loader: l, number: at.Epoch, tail: at.Tail, count: l.plan.batches,
+		handed: at.Batch * int64(l.plan.BatchSize), settled: at.Batch, taken: at.Batch,
+		order:   sample.NewOrder(l.plan.available, l.plan.Shuffle, l.plan.Seed, at.Epoch),
 		batches: map[int64]*batch{},
 		ready:   make(chan struct{}, 1),
 	}
+	if at.Tail == -1 {
+		e.tail = l.plan.available
+	}
+	e.settle() // bad samples of the batches before may have left nothing
+	return e
 }
 
 // end is the position after the last one that goes into a batch.
@@ -200,7 +206,7 @@ func (e *Epoch) settle() {
 			continue
 		}
 		if b.slab.c != nil {
-			b.slab.describe(e.number, b.number, samples)
+			b.slab.describe(e.number, b.number, e.tail, samples)
 		}
 		if b.err == nil && e.loader.plan.mixes() {
 			b.mixing = true
@@ -294,6 +300,7 @@ func (e *Epoch) poll() (uintptr, error) {
 		return 0, b.err
 	}
 	l.counters.batches.Add(1)
+	l.counters.taken.Add(int64(e.samples(b.number)))
 	return b.slab.address(), nil
 }
 

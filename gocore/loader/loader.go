@@ -30,7 +30,7 @@ type Loader struct {
 	epochs []*Epoch   // neither over nor cancelled, oldest first
 	latest *Epoch     // the last one that the user began
 	ahead  *Epoch     // prepared for the user's next Begin
-	next   int64      // number of the next new epoch
+	next   int64      // number of the next new epoch, the prepared one being an old one
 	bad    map[int64]*SampleError
 }
 
@@ -78,25 +78,38 @@ func (l *Loader) wake() {
 	l.work.Broadcast()
 }
 
-// Begin starts the next epoch, or hands over the one that was prepared.
-func (l *Loader) Begin() (*Epoch, error) {
+// Begin starts an epoch at a position, or hands over the one that was prepared, if it is that. The epochs after it
+// follow from there.
+func (l *Loader) Begin(at Position) (*Epoch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
 	epoch := l.ahead
+	if at != NextEpoch {
+		if err := l.plan.check(at); err != nil {
+			return nil, err
+		}
+		if epoch != nil && at != (Position{epoch.number, 0, -1}) {
+			epoch.discard()
+			l.remove(epoch)
+			epoch = nil
+		}
+	} else {
+		at.Epoch = l.next
+	}
 	if epoch == nil {
-		epoch = l.addEpoch()
+		epoch = l.addEpoch(at)
 	}
 	l.latest, l.ahead = epoch, nil
 	l.work.Broadcast()
 	return epoch, nil
 }
 
-func (l *Loader) addEpoch() *Epoch {
-	epoch := newEpoch(l, l.next)
-	l.next++
+func (l *Loader) addEpoch(at Position) *Epoch {
+	epoch := newEpoch(l, at)
+	l.next = at.Epoch + 1
 	l.epochs = append(l.epochs, epoch)
 	return epoch
 }
@@ -115,7 +128,7 @@ func (l *Loader) take() (job, bool) {
 			}
 		}
 		if l.ahead == nil && l.latest != nil && l.latest.handedOut() {
-			l.ahead = l.addEpoch()
+			l.ahead = l.addEpoch(Position{l.next, 0, -1})
 			l.work.Broadcast()
 			continue
 		}

@@ -79,7 +79,7 @@ func open(t *testing.T, l *source.List, s Spec) *Loader {
 
 func begin(t *testing.T, l *Loader) *Epoch {
 	t.Helper()
-	epoch, err := l.Begin()
+	epoch, err := l.Begin(NextEpoch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,10 +112,12 @@ func next(epoch *Epoch) (images []byte, labels []int64, err error) {
 	defer s.release()
 	for slot := range int(s.c.samples) {
 		images = append(images, s.row(s.layout.arrays[0], slot)...)
-		labels = append(labels, int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot))))
+		labels = append(labels, label(s, slot))
 	}
 	return images, labels, nil
 }
+
+func label(s slab, slot int) int64 { return int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot))) }
 
 func all(t *testing.T, epoch *Epoch) (images []byte, labels []int64) {
 	t.Helper()
@@ -234,6 +236,21 @@ func TestTheNextEpochIsPreparedAheadAndNoMore(t *testing.T) {
 	}
 }
 
+func TestTheStatisticsCountWhatWasTakenAndDecoded(t *testing.T) {
+	loader := open(t, pictures(t, 10), spec())
+	all(t, begin(t, loader))
+	if err := loader.Close(); err != nil { // nobody counts any more
+		t.Fatal(err)
+	}
+	stats := loader.Stats()
+	if stats.Taken != 10 {
+		t.Errorf("%d images taken, want 10", stats.Taken)
+	}
+	if want := (Pixels{Stored: 24 * 20 * stats.Images, Decoded: 16 * 16 * stats.Images}); stats.Pixels != want {
+		t.Errorf("pixels %+v, want %+v", stats.Pixels, want)
+	}
+}
+
 func TestEpochsSideBySideAndBrokenOff(t *testing.T) {
 	loader := open(t, pictures(t, 22), spec())
 	first, second := begin(t, loader), begin(t, loader)
@@ -271,7 +288,7 @@ func TestCloseEndsAWaitAndKeepsWhatTheUserHolds(t *testing.T) {
 	if _, err := epoch.Next(time.Minute); !errors.Is(err, ErrClosed) {
 		t.Errorf("Next after Close: %v", err)
 	}
-	if _, err := loader.Begin(); !errors.Is(err, ErrClosed) {
+	if _, err := loader.Begin(NextEpoch); !errors.Is(err, ErrClosed) {
 		t.Errorf("Begin after Close: %v", err)
 	}
 	if held.c.references != 1 || held.row(held.layout.arrays[1], 0)[7] != 0 {

@@ -20,7 +20,7 @@ type Array struct {
 	row    int    // bytes of a row
 }
 
-var itemBytes = map[string]int{"uint8": 1, "uint16": 2, "int32": 4, "float32": 4, "int64": 8}
+var itemBytes = map[string]int{"uint8": 1, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8}
 
 // layout is where the arrays lie in each of a loader's slabs.
 type layout struct {
@@ -61,8 +61,8 @@ func (s slab) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(s.c)),
 
 func (s slab) row(a *Array, slot int) []byte { return s.bytes()[a.Offset+slot*a.row:][:a.row] }
 
-func (s slab) describe(epoch, batch int64, samples int) {
-	s.c.epoch, s.c.batch, s.c.samples = C.int64_t(epoch), C.int64_t(batch), C.uint32_t(samples)
+func (s slab) describe(epoch, batch, tail int64, samples int) {
+	s.c.epoch, s.c.batch, s.c.tail, s.c.samples = C.int64_t(epoch), C.int64_t(batch), C.int64_t(tail), C.uint32_t(samples)
 }
 
 func (s slab) address() uintptr { return uintptr(unsafe.Pointer(s.c)) }

@@ -15,7 +15,8 @@ typedef struct {
     uint64_t size;       /* bytes, this header included */
     int64_t epoch;
     int64_t batch;       /* its place in the epoch */
-    uint8_t reserved[32];
+    int64_t tail;        /* from this place of the epoch's order on, all samples are used up or do not exist */
+    uint8_t reserved[24];
 } tgl_slab;
 
 /* Zeroed and page aligned, with one reference; NULL where memory is short. */

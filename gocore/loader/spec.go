@@ -79,7 +79,10 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		return nil, configError(err.Error())
 	}
 	p.pipeline = p.segments[len(p.segments)-1]
-	dtype, known := map[string]pixel.DType{"uint8": pixel.Uint8, "uint16": pixel.Uint16, "float32": pixel.Float32}[spec.DType]
+	dtype, known := map[string]pixel.DType{
+		"uint8": pixel.Uint8, "uint16": pixel.Uint16,
+		"float32": pixel.Float32, "float16": pixel.Float16, "bfloat16": pixel.BFloat16,
+	}[spec.DType]
 	if !known {
 		return nil, configError(fmt.Sprintf("unknown dtype %q", spec.DType))
 	}

@@ -8,6 +8,8 @@ import (
 // counters grow over the life of a loader; the workers add to them without a lock.
 type counters struct {
 	images, bytes, batches      atomic.Int64
+	taken                       atomic.Int64 // images of the batches that the user took
+	stored, decoded             atomic.Int64 // pixels
 	read, decode, augment, wait atomic.Int64 // nanoseconds
 }
 
@@ -17,6 +19,8 @@ type Stats struct {
 	Images     int64   `json:"images"`
 	Bytes      int64   `json:"bytes"`
 	Batches    int64   `json:"batches"`
+	Taken      int64   `json:"images_taken"` // of these batches
+	Pixels     Pixels  `json:"pixels"`
 	Seconds    Seconds `json:"seconds"`
 	QueueDepth int     `json:"queue_depth"` // batches that are ready and not taken
 	// Functions are the operations of somebody else's, in the order of the list.
@@ -31,6 +35,12 @@ type FunctionStats struct {
 	Seconds    float64 `json:"seconds"`     // from when it is given a picture until it gives it back
 	CPUSeconds float64 `json:"cpu_seconds"` // of a Python function's thread in these
 	Waiting    float64 `json:"waiting"`     // pictures that were ready, for somebody to call a Python function
+}
+
+// Pixels tells how much of the pictures had to be decoded: all but the window of a JPEG can be left out.
+type Pixels struct {
+	Stored  int64 `json:"stored"`
+	Decoded int64 `json:"decoded"`
 }
 
 // Seconds is where the time went, stage by stage.
@@ -62,7 +72,8 @@ func (l *Loader) Stats() Stats {
 	c := &l.counters
 	return Stats{
 		Functions: functions,
-		Images:    c.images.Load(), Bytes: c.bytes.Load(), Batches: c.batches.Load(), QueueDepth: depth,
+		Images:    c.images.Load(), Bytes: c.bytes.Load(), Batches: c.batches.Load(), Taken: c.taken.Load(), QueueDepth: depth,
+		Pixels:  Pixels{Stored: c.stored.Load(), Decoded: c.decoded.Load()},
 		Seconds: Seconds{Read: seconds(&c.read), Decode: seconds(&c.decode), Augment: seconds(&c.augment), Wait: seconds(&c.wait)},
 	}
 }

@@ -147,6 +147,8 @@ func (w *worker) fill(j job, index int64) (err error) {
 		return err
 	}
 	w.lap(&counters.decode)
+	counters.stored.Add(int64(size.X) * int64(size.Y))
+	counters.decoded.Add(w.decoded(size, needed))
 	s := subject{job: j, index: index, size: size}
 	if p.labels != nil {
 		s.label = list.Label(int(index))
@@ -187,4 +189,12 @@ func (w *worker) fill(j job, index int64) (err error) {
 	w.lap(&counters.augment)
 	counters.images.Add(1)
 	return nil
+}
+
+// decoded is how many pixels a window takes: formats other than JPEG are decoded whole.
+func (w *worker) decoded(size image.Point, window image.Rectangle) int64 {
+	if w.decoder.Format() == "JPEG" {
+		size = window.Size()
+	}
+	return int64(size.X) * int64(size.Y)
 }

@@ -13,8 +13,6 @@ import (
 	"tfgoloader/gocore/sample"
 )
 
-const draws = 20_000
-
 // follows is a Kolmogorov-Smirnov test: 2.23 / sqrt(n) is exceeded by one sample in 10,000 that follow the law.
 func follows(t *testing.T, what string, values []float64, law func(x float64) float64) {
 	t.Helper()

@@ -11,8 +11,8 @@
 
 #define WORDS NAME(words)
 #define FLOATS NAME(floats)
-typedef int32_t WORDS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
-typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+typedef int32_t WORDS __attribute__((vector_size(4 * WIDTH), aligned(1), may_alias));
+typedef float FLOATS __attribute__((vector_size(4 * WIDTH), aligned(1), may_alias));
 
 // What C has no words for: bytes as words, rounding to even, stores past the caches, and of the lower halves of words.
 #if WIDTH == 4

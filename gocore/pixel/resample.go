@@ -30,10 +30,13 @@ const (
 	Lanczos3
 	Lanczos4 // OpenCV's
 	Lanczos5
+	Gaussian      // of sigma 0.5
+	MitchellCubic // of B = C = 1/3
 )
 
 func (i Interpolation) String() string {
-	return [...]string{"nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos4", "lanczos5"}[i]
+	return [...]string{"nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos4", "lanczos5",
+		"gaussian", "mitchellcubic"}[i]
 }
 
 // Convention is the library whose pixels come out.
@@ -56,7 +59,7 @@ func (c Convention) String() string {
 
 // has says which interpolations each library has.
 var has = [...][]Interpolation{
-	LikeKeras:       {Nearest, Bilinear, Bicubic, Area, Lanczos3, Lanczos5},
+	LikeKeras:       {Nearest, Bilinear, Bicubic, Area, Lanczos3, Lanczos5, Gaussian, MitchellCubic},
 	LikePillow:      {Nearest, Bilinear, Bicubic, Area, Lanczos3},
 	LikeTorchvision: {Nearest, Bilinear, Bicubic, Lanczos3},
 	LikeOpenCV:      {Nearest, Bilinear, Bicubic, Area, Lanczos4},

@@ -161,6 +161,10 @@ func (r recipe) keras() spread {
 		return r.table(func(i int) float32 { return place(i) - 0.5 })
 	case r.Interpolation == Lanczos3:
 		return r.spans32(3, lanczos32(3))
+	case r.Interpolation == Gaussian:
+		return r.spans32(1.5, gaussian32)
+	case r.Interpolation == MitchellCubic:
+		return r.spans32(2, mitchell32)
 	default:
 		return r.spans32(5, lanczos32(5))
 	}
@@ -183,6 +187,24 @@ func lanczos32(radius float32) func(x float32) float32 {
 			return 1
 		}
 		return radius * sin(math.Pi*x) * sin(math.Pi*x/radius) / (math.Pi * math.Pi * x * x)
+	}
+}
+
+func gaussian32(x float32) float32 {
+	if x >= 1.5 {
+		return 0
+	}
+	return float32(math.Exp2(float64(-2*x*x) * math.Log2E)) // not Exp, which is not the same on every processor
+}
+
+func mitchell32(x float32) float32 {
+	switch {
+	case x >= 2:
+		return 0
+	case x >= 1:
+		return float32(float32(float32(float32(-7.0/18*x)+2)*x-10.0/3)*x) + 16.0/9
+	default:
+		return float32(float32(float32(7.0/6*x)-2)*x*x) + 8.0/9
 	}
 }
 

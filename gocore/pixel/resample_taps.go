@@ -40,7 +40,8 @@ func (r Resampling) recipes(x, y Axis) (recipe, recipe) {
 type spread func(i int, weights []float64) (first int, _ []float64)
 
 // reach is how far each interpolation's kernel reaches to either side.
-var reach = [...]float64{Nearest: 1, Bilinear: 1, Bicubic: 2, Area: 1, Lanczos3: 3, Lanczos4: 4, Lanczos5: 5}
+var reach = [...]float64{Nearest: 1, Bilinear: 1, Bicubic: 2, Area: 1, Lanczos3: 3, Lanczos4: 4, Lanczos5: 5, Gaussian: 1.5,
+	MitchellCubic: 2}
 
 // make makes the table, unless it is there.
 func (t *taps) make(r recipe) error {

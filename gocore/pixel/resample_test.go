@@ -119,6 +119,17 @@ func definition(a Axis, i int, r Resampling) (first int, _ []float64) {
 			weights[p] = lanczos(x, 3)
 		case Lanczos5:
 			weights[p] = lanczos(x, 5)
+		case Gaussian:
+			if x < 1.5 {
+				weights[p] = math.Exp(-x * x / (2 * 0.5 * 0.5))
+			}
+		case MitchellCubic:
+			const b, c = 1.0 / 3, 1.0 / 3
+			if x < 1 {
+				weights[p] = ((12-9*b-6*c)*x*x*x + (-18+12*b+6*c)*x*x + 6 - 2*b) / 6
+			} else if x < 2 {
+				weights[p] = ((-b-6*c)*x*x*x + (6*b+30*c)*x*x + (-12*b-48*c)*x + 8*b + 24*c) / 6
+			}
 		case Area:
 			start := a.Start + float64(i)*scale
 			weights[p] = max(0, min(float64(p+1), start+scale)-max(float64(p), start))
@@ -147,7 +158,8 @@ func TestResampleMatchesDefinition(t *testing.T) {
 			src := randomPicture(random, x.Input, y.Input, f.channels)
 			flip := flips[random.IntN(len(flips))]
 			for _, r := range []Resampling{{Bilinear, false, LikeKeras}, {Bilinear, true, LikeKeras}, {Bicubic, true, LikeKeras},
-				{Area, false, LikeKeras}, {Lanczos3, true, LikeKeras}, {Lanczos5, false, LikeKeras}} {
+				{Area, false, LikeKeras}, {Lanczos3, true, LikeKeras}, {Lanczos5, false, LikeKeras},
+				{Gaussian, false, LikeKeras}, {MitchellCubic, false, LikeKeras}} {
 				got := resample(t, w, src, x, y, r, flip[0], flip[1])
 				for j := range y.Count {
 					firstY, weightsY := definition(y, y.First+j, r)
@@ -317,6 +329,9 @@ func TestResampleOfAllPixelsIsWrite(t *testing.T) {
 	forEach(t, func(t *testing.T, f form, w *Writer) {
 		random := rand.New(rand.NewPCG(23, 24))
 		for _, r := range resamplings() {
+			if r.Interpolation == Gaussian || r.Interpolation == MitchellCubic {
+				continue // they blur
+			}
 			width, height := 1+random.IntN(80), 1+random.IntN(20)
 			src := randomPicture(random, width, height, f.channels)
 			x := Axis{width, 0, float64(width), width, 0, width}
@@ -412,7 +427,7 @@ func TestResampleRefuses(t *testing.T) {
 	for _, r := range []Resampling{
 		{Lanczos4, true, LikeKeras}, {Lanczos5, true, LikePillow}, {Area, true, LikeTorchvision}, {Lanczos3, false, LikeOpenCV},
 		{Lanczos3, false, LikeTorchvision},
-		{-1, true, LikeKeras}, {Lanczos5 + 1, true, LikeKeras}, {Bilinear, true, -1}, {Bilinear, true, LikeOpenCV + 1},
+		{-1, true, LikeKeras}, {MitchellCubic + 1, true, LikeKeras}, {Gaussian, true, LikePillow}, {Bilinear, true, -1}, {Bilinear, true, LikeOpenCV + 1},
 	} {
 		refused(dst, src, image.Point{}, good, good, r, ErrResampling)
 	}

@@ -151,8 +151,9 @@ INLINE FLOATS NAME(load_pixels)(const struct warp *w, const int32_t *at, size_t 
 INLINE void NAME(interpolate)(const struct warp *w, struct span span, int channels, bool near_end, bool bytes)
 {
 	struct NAME(affine) affine = NAME(load_affine)(&w->pixels, 0);
-	int32_t *line = w->line + (size_t)span.begin * channels;
-	for (int32_t i = span.begin; i < span.end; i += WIDTH / 4) {
+	int32_t first = span.begin / (WIDTH / 4) * (WIDTH / 4); // so that places have been found for the last ones, too
+	int32_t *line = w->line + (size_t)first * channels;
+	for (int32_t i = first; i < span.end; i += WIDTH / 4) {
 		const int32_t *at = w->at + i;
 		FLOATS x = SPREAD(w->x + i), y = SPREAD(w->y + i);
 		FLOATS upper = (1 - x) * NAME(load_pixels)(w, at, 0, near_end) +

@@ -8,13 +8,19 @@ import (
 	"image"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
+
+// used returns a scratch that holds what no address may come from.
+func used() *Scratch {
+	return &Scratch{words: slices.Repeat([]int32{0x7f7f7f7f}, 1<<12)}
+}
 
 func warped(t *testing.T, w *Writer, src Picture, warp Warp, out image.Rectangle, flipX, flipY bool) []byte {
 	t.Helper()
 	dst := make([]byte, w.Bytes(out.Dx(), out.Dy()))
-	if err := w.Warp(new(Scratch), dst, src, image.Point{}, warp, out, flipX, flipY); err != nil {
+	if err := w.Warp(used(), dst, src, image.Point{}, warp, out, flipX, flipY); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -247,7 +253,7 @@ func partOfWarp(t *testing.T, w *Writer, warp Warp, output image.Point, part ima
 		t.Fatalf("%+v, %v: needs %v", warp, part, needs)
 	}
 	got := make([]byte, w.Bytes(part.Dx(), part.Dy()))
-	if err := w.Warp(new(Scratch), got, src.Part(needs), needs.Min, warp, part, false, false); err != nil {
+	if err := w.Warp(used(), got, src.Part(needs), needs.Min, warp, part, false, false); err != nil {
 		t.Fatal(err)
 	}
 	row, pixel := w.Bytes(part.Dx(), 1), w.Bytes(1, 1)

@@ -208,6 +208,7 @@ func scanClass(path string, forbidden map[identity]bool) ([]scannedFolder, error
 			}
 		}
 		found = append(found, folder)
+		listed.Add(int64(len(folder.files)))
 	}
 	slices.SortFunc(found, func(a, b scannedFolder) int { return strings.Compare(a.path, b.path) })
 	return found, nil

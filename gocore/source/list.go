@@ -5,7 +5,13 @@ package source
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 )
+
+var listed atomic.Int64
+
+// Listed is how many samples this process has found so far, in all lists: it grows while one is made.
+func Listed() int64 { return listed.Load() }
 
 // Sample is one file and its label.
 type Sample struct {

@@ -38,6 +38,7 @@ func ListFile(path, root, delimiter string) (*List, error) {
 	builder := newBuilder()
 	err = parseRows(file, delimiter, func(name string, label int64) {
 		builder.addLabelled(join(root, name), label)
+		listed.Add(1)
 	})
 	if err != nil {
 		if failure, ok := errors.AsType[*Error](err); ok {

@@ -3,7 +3,7 @@
 from importlib.metadata import version as _version
 from pathlib import Path as _Path
 
-from tfgoloader import ops, sources
+from tfgoloader import callbacks, ops, sources
 from tfgoloader._core import build_info
 from tfgoloader._elements import ArraySpec
 from tfgoloader._errors import (
@@ -15,6 +15,8 @@ from tfgoloader._errors import (
     SourceError,
     TfGoLoaderError,
 )
+from tfgoloader._image_data_generator import from_image_data_generator
+from tfgoloader._image_dataset import image_dataset_from_directory
 from tfgoloader._loader import ImageLoader
 
 __version__ = _version("tfgoloader")
@@ -36,7 +38,10 @@ __all__ = [
     "SourceError",
     "TfGoLoaderError",
     "build_info",
+    "callbacks",
+    "from_image_data_generator",
     "get_include",
+    "image_dataset_from_directory",
     "ops",
     "sources",
 ]

@@ -117,7 +117,8 @@ class Header(ctypes.Structure):
         ("size", ctypes.c_uint64),
         ("epoch", ctypes.c_int64),
         ("batch", ctypes.c_int64),
-        ("reserved", ctypes.c_uint8 * 32),
+        ("tail", ctypes.c_int64),
+        ("reserved", ctypes.c_uint8 * 24),
     )
 
 

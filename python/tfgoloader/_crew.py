@@ -317,13 +317,15 @@ def _payload(function: _call.Function) -> bytes:
     return data
 
 
-def start(loader: ImageLoader, ops: Sequence[Op], source: Source, prefetch: int, box_format: str) -> Crew:
+def start(loader: ImageLoader) -> Crew:
     """Return the crew of a loader, which ends with it."""
+    ops, boxes = loader._operations, loader._spec["boxes"]
     for op in ops:
-        if isinstance(op, Python) and source.has_boxes and op._box_format not in (None, box_format):
-            _check.fail("box_format", box_format, f"{op._box_format!r}, which {op.name} takes")
-    window = loader._batch_size * (prefetch + 3)  # samples that may wait for somebody to take their batch
-    crew = Crew(loader._handle.number, ops, source, loader.num_workers, window if loader._on_error == "raise" else 0)
+        if isinstance(op, Python) and boxes and op._box_format not in (None, boxes["format"]):
+            _check.fail("box_format", boxes["format"], f"{op._box_format!r}, which {op.name} takes")
+    # As many samples may wait for somebody to take their batch.
+    keep = loader._batch_size * (loader._spec["prefetch"] + 3) if loader._on_error == "raise" else 0
+    crew = Crew(loader._handle.number, ops, loader._source, loader.num_workers, keep)
     finalizer = weakref.finalize(loader, crew.stop)
     finalizer.atexit = False  # _exit.py ends it
     return crew

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tfgoloader import _check
 from tfgoloader._core import Slab
 
 
@@ -37,10 +38,22 @@ class Place:
         return slab.array(self.offset, (slab.header.samples, *self.shape), self.dtype)
 
 
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return NumPy's dtype of a name; bfloat16 is none of its own."""
+    if name != "bfloat16":
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        _check.fail("dtype", name, "the package ml_dtypes to be installed, which gives NumPy this dtype")
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
+
+
 def element(description: str) -> Any:
     """Return an element with a Place for every array, from what the core says of its arrays."""
     places = {
-        about["name"]: Place(about["offset"], tuple(about["shape"]), np.dtype(about["dtype"]))
+        about["name"]: Place(about["offset"], tuple(about["shape"]), numpy_dtype(about["dtype"]))
         for about in json.loads(description)["arrays"]
     }
     views = tuple(place for name, place in places.items() if name.startswith("images"))

@@ -6,7 +6,8 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+import weakref
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _check, _cpus, _crew, _elements, _exit, _native
-from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
+from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
 from tfgoloader._errors import FunctionError, TfGoLoaderError
+from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
 if TYPE_CHECKING:
     import tensorflow as tf
+    from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 
 
 class ImageLoader:
@@ -39,8 +42,9 @@ class ImageLoader:
         shuffle: whether the order is a random one, anew each epoch; every sample comes exactly once.
         seed: integer from 0 to 2**64 - 1 that decides order and augmentation; None draws one, see `seed`.
         drop_remainder: whether an epoch's last batch is left out where it is not full.
-        dtype: "float32" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or "uint16", where 16-bit
-            files keep all and 8-bit values become v * 257.
+        dtype: "float32", "float16", "bfloat16" or "uint8", from 8 bits a channel (of 16-bit files the high byte), or
+            "uint16", where 16-bit files keep all and 8-bit values become v * 257. The shorter floats are those of
+            float32, rounded half to even; "bfloat16" needs the package ml_dtypes, which TensorFlow and JAX bring.
         data_format: "channels_last", shape (batch, height, width, channels), or "channels_first".
         channels: 3 for RGB, 1 for gray, 4 to keep the alpha channel.
         background: colour (red, green, blue) from 0 to 255 that transparent pictures are laid over; None drops the
@@ -67,7 +71,7 @@ class ImageLoader:
         max_boxes: places for one picture's boxes, at least 1; those beyond are left out. None for as many as the
             source's picture with the most boxes has.
         min_visible: share, from 0 to 1, of its area that a box shows at least after it is clipped to the picture; those
-            that show less, or nothing, are left out.
+            that show less, or no area at all, are left out.
         views: how many times each picture goes through the operations, each time with random numbers of its own; the
             first view is what views=1 gives. It is decoded once. Views have labels, but neither masks nor boxes.
 
@@ -140,7 +144,9 @@ class ImageLoader:
             _cpus.available() if num_workers is None else _check.integer("num_workers", num_workers, 1, 4096)
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
-        spec: dict[str, Any] = {
+        self._seed_is_drawn = seed is None
+        self._operations = operations
+        self._spec: dict[str, Any] = {
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
             "one_hot": labels and {"classes": labels.num_classes, "label_smoothing": labels.label_smoothing},
@@ -150,7 +156,7 @@ class ImageLoader:
             "shuffle": _check.boolean("shuffle", shuffle),
             "seed": self.seed,
             "drop_remainder": self._drop_remainder,
-            "dtype": _check.choice("dtype", _dtype_name(dtype), ("float32", "uint8", "uint16")),
+            "dtype": _elements.numpy_dtype(_check.choice("dtype", _dtype_name(dtype), _DTYPES)).name,
             "data_format": _check.choice("data_format", data_format, ("channels_last", "channels_first")),
             "dct_method": _check.choice("dct_method", dct_method, ("accurate", "fast")),
             "num_workers": self.num_workers,
@@ -164,9 +170,10 @@ class ImageLoader:
             "truncated": _check.choice("truncated", truncated, ("raise", "accept")),
             "max_pixels": _check.integer("max_pixels", max_pixels, 1),
         }
-        self._handle = Handle(call(_native.pybind_OpenLoader, source._handle.number, json.dumps(spec)), operations)
-        self._crew = _crew.start(self, operations, source, spec["prefetch"], box_format)
-        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
+        self._open()
+        self._progress = Progress()
+        self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
+        alive.add(self)
         if len(self) == 0:
             warnings.warn(
                 f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
@@ -201,24 +208,117 @@ class ImageLoader:
         """Start the next epoch: an iterator of its batches, as the class describes them."""
         return _Epoch(self)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return where the run is, as a plain dict that JSON takes.
+
+        Keys: seed; epoch and batch, both from 0, of the batch after the last one that the iteration begun last has
+        handed over; tail, with on_error="skip": what bad files of this epoch have used of its order; and fingerprint,
+        what the batches depend on: digests of paths and labels, and the arguments that matter (num_workers, prefetch
+        and max_bad do not).
+
+        What counts is handed over by a loop over the loader. Under `model.fit`, where batches are fetched ahead of the
+        step that trains on them, `tfgoloader.callbacks.BackupAndRestore` counts steps.
+        """
+        return self._state(self._progress.position)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iteration start where a state was taken; the epochs after it follow.
+
+        Nothing is read for the batches before. Iterations under way go on as they were, unless the loader has drawn
+        its seed itself (seed=None): it takes the state's, and they end with an error. Bad files are counted from here.
+
+        Raises:
+            ConfigError: the data set or an argument is not as it was, and is named, or this is no state.
+        """
+        if not isinstance(state, Mapping):
+            _check.fail("state", state, "what state_dict() gave")
+        compare(self._fingerprint(), state.get("fingerprint"))
+        seed = _check.integer("state['seed']", state.get("seed"), 0, 2**64 - 1)
+        start = from_state(state, len(self), self.num_samples, self._on_error == "skip")
+        if seed != self.seed:
+            if not self._seed_is_drawn:
+                _check.fail("seed", self.seed, f"{seed}, that of the state, or None, which takes it from there")
+            self.seed = self._spec["seed"] = seed
+            self._handle.close()
+            self._crew.stop()
+            self._open()
+        self._progress.jump(start)
+
+    def _state(self, position: Position) -> dict[str, Any]:
+        state: dict[str, Any] = {"seed": self.seed, "epoch": position.epoch, "batch": position.batch}
+        if self._on_error == "skip":
+            state["tail"] = None if position.tail < 0 else position.tail
+        return {**state, "fingerprint": self._fingerprint()}
+
+    def _fingerprint(self) -> dict[str, Any]:
+        return fingerprint(self._source, self._spec)
+
+    def _open(self) -> None:
+        number = call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(self._spec))
+        self._handle = Handle(number, self._operations)
+        self._crew = _crew.start(self)
+        self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number))
+
+    def _open_epoch(self, start: Position) -> int:
+        return call(_native.pybind_Begin, self._handle.number, *start)
+
     def as_dataset(self) -> tf.data.Dataset:
         """Return a tf.data.Dataset of the same batches; each of its iterations is the loader's next epoch.
 
-        Shapes are static where every batch is full, the cardinality is `len(loader)` (unknown with on_error="skip"),
-        and the tensors share the batches' memory. TensorFlow's autotuning is off in it, as an option that yours may
-        override. An error reaches the caller as a tf.errors.OpError whose message
-        holds the DecodeError's or SourceError's name, the path and the reason.
+        Shapes are static where every batch is full, the cardinality is `len(loader)` (unknown with on_error="skip"), of
+        which the first epoch after `load_state_dict` may fall short, and the tensors share the batches' memory.
+        TensorFlow's autotuning is off in it, as an option that yours may override. An error reaches the caller as a
+        tf.errors.OpError whose message holds the DecodeError's or SourceError's name, the path and the reason.
         """
         from tfgoloader import _dataset
 
-        return _dataset.from_loader(self)
+        return _dataset.from_loader(self, self.element_spec, lambda batch: batch)
+
+    def as_keras(self, *, repeat: bool = False, class_weight: Mapping[int, float] | None = None) -> DataAdapter:
+        """Return what Keras' fit, evaluate and predict take, on the TensorFlow, JAX and PyTorch backends.
+
+        Each epoch is the loader's next one; its number of steps is known (not with on_error="skip"). TensorFlow is
+        imported on its own backend only; on the CPU all three work on the batches' own memory. The batch that Keras
+        takes to build a model that is not built comes again, as the first one of the training.
+
+        Args:
+            repeat: whether epoch follows epoch without an end, for `fit(..., steps_per_epoch=n)`.
+            class_weight: weights of the samples by the number of their class, 1.0 for the others. Give it here, since
+                Keras does not look at fit's own class_weight with an adapter.
+
+        Raises:
+            ConfigError: an argument is wrong.
+            TfGoLoaderError: this Keras, older than 3.7, takes no adapter; as_dataset() is for it.
+        """
+        from tfgoloader import _keras
+
+        return _keras.LoaderAdapter(self, repeat, class_weight)
+
+    def preview(self, n: int = 9) -> npt.NDArray[np.uint8]:
+        """Return one picture of the first `n` samples of the first epoch, augmented as the model gets them.
+
+        It is a grid of shape (height, width, 3), dtype uint8, 0 to 255, with the names of the classes, boxes and masks
+        drawn, views side by side; Rescaling and Normalization are left out. The loader's own epochs go on as if nothing
+        had happened. Save it with PIL.Image.fromarray(loader.preview()).save("preview.png").
+
+        Args:
+            n: at least 1; there are fewer in the grid where the epoch has fewer.
+
+        Raises:
+            ImportError: Pillow, which draws, is not installed.
+        """
+        from tfgoloader import _preview
+
+        return _preview.draw(self, _check.integer("n", n, 1))
 
     def stats(self) -> dict[str, Any]:
         """Return what the loader has done since it was made.
 
-        Keys: images, bytes (of files), batches (taken), queue_depth (batches ready now), seconds: a dict of read,
-        decode and augment, summed over the workers, and wait, how long the loop waited for a batch; and bad_files: a
-        dict from path to reason of the files in the batches so far that were left out, replaced or raised.
+        Keys: images, bytes (of files), batches (taken), images_taken (in these), pixels: a dict of stored (in the
+        files) and decoded, queue_depth (batches ready now), seconds: a dict of read, decode and augment, summed over
+        the workers, and wait, how long the loop waited for a batch (through as_dataset() the loop is a thread of
+        TensorFlow's, a batch ahead of the model, see callbacks.InputMonitor); and bad_files: a dict from path to
+        reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
         stats["functions"] = _crew.by_name(stats["functions"])
@@ -231,6 +331,7 @@ class ImageLoader:
         Processes of ops.Python are gone afterwards; a thread that is in a function leaves it in its own time. Closing
         twice does nothing. A loader that is garbage collected is closed.
         """
+        alive.discard(self)
         self._handle.close()
         self._crew.stop()
 
@@ -256,9 +357,16 @@ class ImageLoader:
                 stacklevel=3,
             )
 
+    def _after(self, header: Header) -> Position:
+        """Return where a run goes on after a batch."""
+        return Position(header.epoch, header.batch + 1, header.tail if self._on_error == "skip" else -1)
+
     def _batch(self, address: int) -> Any:
         slab = Slab(address)
         return _elements.map_arrays(lambda place: place.array(slab), self._element)
+
+
+alive: weakref.WeakSet[ImageLoader] = weakref.WeakSet()  # those that are not closed
 
 
 class _Epoch:
@@ -267,7 +375,8 @@ class _Epoch:
     def __init__(self, loader: ImageLoader) -> None:
         self.entered = False
         self._loader = loader
-        self._handle = Handle(call(_native.pybind_Begin, loader._handle.number))
+        self._iteration, self._number, handle = loader._progress.begin(loader._open_epoch)
+        self._handle = Handle(handle)
         _exit.watch(self)
 
     def close(self) -> None:
@@ -303,10 +412,13 @@ class _Epoch:
                 finally:
                     del failure  # its traceback has this frame
             if address == ENDED:
+                self._loader._progress.hand_over(self._iteration, Position(self._number + 1))
                 self._loader._end_epoch()
                 break
             if address != PENDING:
-                return self._loader._batch(address)
+                batch = self._loader._batch(address)
+                self._loader._progress.hand_over(self._iteration, self._loader._after(Header.from_address(address)))
+                return batch
         raise StopIteration
 
 
@@ -319,7 +431,12 @@ def _operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
     return single, whole
 
 
+_DTYPES = ("float32", "float16", "bfloat16", "uint8", "uint16")
+
+
 def _dtype_name(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype == "bfloat16":  # which NumPy need not know
+        return dtype
     try:
         kind = np.dtype(dtype)
     except TypeError:

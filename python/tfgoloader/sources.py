@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import warnings
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _check, _native
+from tfgoloader import _check, _native, _progress
 from tfgoloader._core import Handle, call, from_text, to_text
 
 __all__ = ["Directory", "ListFile", "Paths", "Source"]
@@ -35,13 +36,16 @@ class Source:
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        self._handle = Handle(call(_native.pybind_OpenSource, json.dumps(spec)))
+        with _progress.shown("Listing pictures", lambda: call(_native.pybind_ListedSamples)):
+            self._handle = Handle(call(_native.pybind_OpenSource, json.dumps(spec)))
         about = json.loads(call(_native.pybind_DescribeSource, self._handle.number))
         self._count: int = about["count"]
         self.has_labels: bool = about["has_labels"]
         self.has_masks: bool = about["has_masks"]
         self.has_boxes: bool = about["has_boxes"]
         self.class_names: list[str] | None = [to_text(name) for name in about["class_names"]] or None
+        self._known_digests: dict[str, str] | None = None
+        self._targets = {f"source {name}": _digest(spec[name]) for name in ("masks", "boxes") if spec.get(name)}
         for name in about["empty_classes"]:
             warnings.warn(f"class {to_text(name)!r} has no pictures; its label stays free", stacklevel=3)
 
@@ -58,9 +62,21 @@ class Source:
         """The label of every sample, in order, shape (samples,); None where there are none."""
         return np.array(self._all("labels"), np.int64) if self.has_labels else None
 
+    def _digests(self) -> dict[str, str]:
+        """Return digests of the paths, and of the labels, masks and boxes where there are some."""
+        if self._known_digests is None:
+            self._known_digests = {"source paths": _digest(self._all("paths")), **self._targets}
+            if self.has_labels:
+                self._known_digests["source labels"] = _digest(self._all("labels"))
+        return self._known_digests
+
     def _all(self, field: str) -> list[Any]:
         items = json.loads(call(_native.pybind_ListSource, self._handle.number, 0, self._count))[field]
         return items or []
+
+
+def _digest(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 class Directory(Source):

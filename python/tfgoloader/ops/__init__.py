@@ -46,7 +46,7 @@ from tfgoloader.ops._policies import (
     RandomOrder,
     TrivialAugmentWide,
 )
-from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, Resizing
+from tfgoloader.ops._resizing import RandomResizedCrop, ResizeShorter, ResizeWithPad, Resizing
 from tfgoloader.ops._values import Normalization, Rescaling
 
 __all__ = [
@@ -90,6 +90,7 @@ __all__ = [
     "RandomZoom",
     "Rescaling",
     "ResizeShorter",
+    "ResizeWithPad",
     "Resizing",
     "Solarization",
     "TrivialAugmentWide",

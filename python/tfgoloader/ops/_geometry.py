@@ -194,7 +194,7 @@ class RandomShear(_Warp):
     """Shears each picture, from its upper left corner (keras.layers.RandomShear).
 
     Args:
-        x_factor, y_factor: by how much of its distance to the upper or left edge a pixel moves, from 0 to 1, drawn
+        x_factor, y_factor: by how much of its distance to the upper or left edge a pixel moves, from -1 to 1, drawn
             evenly: the ends of the range, or one number f for -f to f. Half of the pictures are sheared the other way.
         interpolation, fill_mode, fill_value: see RandomRotation.
     """
@@ -206,8 +206,8 @@ class RandomShear(_Warp):
     fill_value: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
-        self._check_range("x_factor", 0, 1, "opposite")
-        self._check_range("y_factor", 0, 1, "opposite")
+        self._check_range("x_factor", -1, 1, "opposite")
+        self._check_range("y_factor", -1, 1, "opposite")
         self._check_warp()
 
 

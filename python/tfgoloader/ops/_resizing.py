@@ -10,7 +10,7 @@ from tfgoloader import _check
 from tfgoloader.ops._op import Op
 
 _INTERPOLATIONS = {
-    "keras": ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5"),
+    "keras": ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"),
     "pillow": ("nearest", "bilinear", "bicubic", "area", "lanczos3"),
     "torchvision": ("nearest", "bilinear", "bicubic", "lanczos3"),
     "opencv": ("nearest", "bilinear", "bicubic", "area", "lanczos4"),
@@ -39,7 +39,8 @@ class Resizing(_Resizing):
 
     Args:
         height, width: size in pixels, at least 1.
-        interpolation: "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5" or, of OpenCV, "lanczos4".
+        interpolation: "nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic" or,
+            of OpenCV, "lanczos4".
         crop_to_aspect_ratio: whether the largest part in the middle that has the output's aspect ratio is resized, in
             place of the whole picture.
         pad_to_aspect_ratio: whether the picture is padded to the output's aspect ratio, half of it on either side,
@@ -67,6 +68,33 @@ class Resizing(_Resizing):
         _check.boolean("Resizing.crop_to_aspect_ratio", self.crop_to_aspect_ratio)
         if _check.boolean("Resizing.pad_to_aspect_ratio", self.pad_to_aspect_ratio) and self.crop_to_aspect_ratio:
             _check.fail("Resizing.pad_to_aspect_ratio", True, "False where crop_to_aspect_ratio is True")
+        self._check_fill()
+        self._check_how()
+
+
+@dataclass(frozen=True)
+class ResizeWithPad(_Resizing):
+    """Resizes each picture so that it just fits, and lays it in the middle of a constant (tf.image.resize_with_pad).
+
+    Resizing(pad_to_aspect_ratio=True) pads first, so that the resizing blurs the border.
+
+    Args:
+        height, width: size of the result in pixels, at least 1.
+        interpolation, antialias, like: see Resizing.
+        fill_value: the constant, from 0 to 255: one number, or three.
+    """
+
+    height: int
+    width: int
+    interpolation: str = "bilinear"
+    antialias: bool = False
+    like: str = "keras"
+    fill_value: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        self._check_side("height")
+        self._check_side("width")
+        self._set("fill_mode", "constant")
         self._check_fill()
         self._check_how()
 

@@ -1,0 +1,146 @@
+"""What a training's figures say: whether its input holds it up, where, and what would help. No clock runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+STAGES = ("read", "decode", "augment")  # of the loader's workers
+
+WAIT = 0.05  # share of the time: below, input does not hold the model up
+BETWEEN = 0.2  # share of the time: above, what runs between the steps is worth a word
+CONTENDED = 0.8  # processors for each busy worker: below, others are at work on them
+IDLE = 0.5  # processors: from here on there is one to spare
+BUSY = 0.5  # share of the workers' time: below, it is not they who are slow
+WINDOW = 0.75  # share of the pixels: above, there is nothing that decoding a window alone saves
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Measured while a model trains, without validation.
+
+    Attributes:
+        seconds: from an epoch's begin to the end of its last step.
+        waited: seconds of these that the model stood still until its next batch was there.
+        between: seconds of these between the steps, without waiting: other callbacks, and Keras itself.
+        images: trained with.
+        read, decode, augment: seconds of the loader's stages, summed over its workers.
+        decoded: share of the files' pixels that had to be decoded.
+        bytes: of the files that were read.
+        cpu: CPU seconds of the whole process.
+        workers: threads of the loader.
+        cpus: processors that the process may use.
+    """
+
+    seconds: float
+    waited: float
+    between: float
+    images: int
+    read: float
+    decode: float
+    augment: float
+    decoded: float
+    bytes: int
+    cpu: float
+    workers: int
+    cpus: int
+
+    @property
+    def wait_share(self) -> float:
+        """The share of the time that the model waited for input, from 0 to 1."""
+        return self.waited / self.seconds
+
+    @property
+    def between_share(self) -> float:
+        """The share of the time between the steps, from 0 to 1."""
+        return self.between / self.seconds
+
+    @property
+    def images_per_second(self) -> float:
+        """Images trained with in a second."""
+        return self.images / self.seconds
+
+    @property
+    def bytes_per_image(self) -> float:
+        """The mean size of a file."""
+        return self.bytes / max(1, self.images)
+
+    @property
+    def busy_workers(self) -> float:
+        """How many of the workers were at work on average; one that waits for a disk or a processor is."""
+        return (self.read + self.decode + self.augment) / self.seconds
+
+    @property
+    def busy_cpus(self) -> float:
+        """How many processors the process kept busy on average, the model's work included."""
+        return self.cpu / self.seconds
+
+    @property
+    def verdict(self) -> Verdict:
+        """What holds the training up, and what would help."""
+        return judge(self)
+
+
+def total(epochs: Iterable[Figures]) -> Figures:
+    """Return the figures of several epochs of one training together."""
+    first, *others = epochs
+    for epoch in others:
+        seconds = first.seconds + epoch.seconds
+        sums = {f.name: getattr(first, f.name) + getattr(epoch, f.name) for f in fields(Figures)}
+        sums["decoded"] = (first.decoded * first.images + epoch.decoded * epoch.images) / max(1, sums["images"])
+        first = replace(first, **{**sums, "seconds": seconds, "workers": first.workers, "cpus": first.cpus})
+    return first
+
+
+class Verdict(NamedTuple):
+    """What holds a training up.
+
+    Attributes:
+        bound: "model", "callbacks", "read", "decode", "augment", "workers" or "hand-over".
+        text: that in words, with the figures it rests on and what would help.
+    """
+
+    bound: str
+    text: str
+
+
+def judge(figures: Figures) -> Verdict:
+    """Say what holds the training up."""
+    waits = f"input waits {_percent(figures.wait_share)}"
+    if figures.wait_share >= WAIT:
+        bound, reason = _input(figures)
+        cores = f"{figures.busy_cpus:.1f} of {figures.cpus} cores busy"
+        # Decoding and augmenting do nothing but compute.
+        if bound in ("decode", "augment") and figures.busy_cpus < CONTENDED * figures.busy_workers:
+            cores += ", other processes take the rest"
+        return Verdict(bound, f"input-bound at {bound}: {waits}; {cores}; {reason}")
+    if figures.between_share >= BETWEEN:
+        share = _percent(figures.between_share)
+        return Verdict("callbacks", f"callback-bound: {share} of the time passes between the steps; {waits}")
+    return Verdict("model", f"model-bound: {waits}")
+
+
+def _input(figures: Figures) -> tuple[str, str]:
+    slowest = max(STAGES, key=lambda stage: getattr(figures, stage))
+    idle = figures.cpus - figures.busy_cpus >= IDLE
+    if figures.busy_workers < BUSY * figures.workers:
+        return "hand-over", (
+            f"{figures.busy_workers:.1f} of {figures.workers} workers at work; other Python threads may hold up the "
+            "hand-over of batches, and a larger prefetch= evens out pauses"
+        )
+    if slowest == "read" and idle:
+        return "read", f"a faster disk, smaller files, or more than num_workers={figures.workers}, would help"
+    if slowest == "read":
+        return "read", f"{figures.bytes_per_image / 1e6:.1f} MB an image; smaller files would help"
+    if figures.workers < figures.cpus and idle:
+        return "workers", f"num_workers={figures.workers} are all at work; {figures.cpus} would help"
+    if slowest == "augment":
+        return "augment", "cheaper operations, or smaller pictures before them, would help"
+    if figures.decoded >= WINDOW:
+        return "decode", "windowed decode off (no crop before the resize); a crop first, or smaller files, would help"
+    return "decode", f"{_percent(figures.decoded)} of the pixels are decoded; smaller files would help"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
