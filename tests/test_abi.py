@@ -372,7 +372,7 @@ def test_a_function(library, flat):
     (about,) = re.findall(r'`({"op": "Python".*?})`', PAGE)
     crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
     loader = library.open_loader(source, ops=[crop, json.loads(about)], num_workers=1)
-    epoch = library.pybind_Begin(loader)
+    epoch = library.pybind_Begin(loader, -1, 0, -1)
     areas, indices = {}, []
     for _ in range(4):
         while not (text := library.text("pybind_TakeCall", loader, 1)):
@@ -400,7 +400,7 @@ def test_a_function(library, flat):
     assert (stats["name"], stats["position"], stats["calls"]) == ("augment", 1, 4)
     assert stats["cpu_seconds"] == pytest.approx(0.004)
 
-    epoch, calls = library.pybind_Begin(loader), []
+    epoch, calls = library.pybind_Begin(loader, -1, 0, -1), []
     while len(calls) < 4:
         if text := library.text("pybind_TakeCall", loader, 1):
             calls.append(int(text.split()[0]))

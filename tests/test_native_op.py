@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -122,6 +123,16 @@ def test_a_code_is_a_bad_sample(tmp_path, library):
     skipping = tgl.ImageLoader(tgl.sources.Paths(files), pipeline, batch_size=7, on_error="skip")
     with skipping, pytest.warns(UserWarning, match="refuse returned -3"):
         assert [len(images) for images in skipping] == [7]
+
+
+def test_a_state_knows_no_addresses(paths, library, tmp_path):
+    """A run goes on in another process, where the function lies elsewhere."""
+    source, copy = tgl.sources.Paths(paths), shutil.copy(library, tmp_path)
+    operations = [ops.Native("invert", path, user_data=np.zeros(1)) for path in (library, copy)]
+    assert operations[0]._address != operations[1]._address
+    first, second = (tgl.ImageLoader(source, [CROP, operation], seed=1) for operation in operations)
+    with first, second:
+        second.load_state_dict(first.state_dict())
 
 
 def test_another_version_of_the_header(tmp_path):

@@ -357,7 +357,7 @@ class TestEnd:
         assert len(threads()) == 3
         np.testing.assert_array_equal(images, kept)
         loader.close()
-        until(lambda: not threads())
+        assert not threads()
         with pytest.raises(tgl.TfGoLoaderError, match="closed"):
             iter(loader)
 
@@ -393,11 +393,14 @@ class TestEnd:
         loader = open_loader(paths, [ops.CenterCrop(8, 8), ops.Python(wait)])
         iterator = iter(loader)
         assert entered.wait(60)
-        loader.close()
-        leave.set()
-        until(lambda: not threads())
+        closing = threading.Thread(target=loader.close)
+        closing.start()
         with pytest.raises(tgl.TfGoLoaderError, match="closed"):
             next(iterator)
+        assert closing.is_alive()
+        leave.set()
+        closing.join()
+        assert not threads()
 
     def test_arrays_that_a_function_keeps_stay_memory(self, paths):
         kept = []
@@ -437,7 +440,7 @@ iterator = iter(loader)
 def test_ctrl_c_while_a_function_is_busy(paths):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     start = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    script = start + BUSY.format(seconds=600) + "next(iterator)\n"
+    script = start + BUSY.format(seconds=1) + "next(iterator)\n"
     with subprocess.Popen(command(script, *paths), **pipes) as process:
         assert process.stdout.readline() == "busy\n"
         process.send_signal(signal.SIGINT)

@@ -34,7 +34,7 @@ sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 module.serve(*map(int, sys.argv[2:]))
 """
-_PATIENCE = 5.0  # seconds, for a process that was killed to be gone; far more than it takes
+_PATIENCE = 5.0  # seconds, for a function to come back; a process that was killed is gone far sooner
 
 
 class _DiedError(Exception):
@@ -156,7 +156,6 @@ class Crew:
         self._ready: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
         self._processes: list[_Process] = []
         self._threads: list[threading.Thread] = []
-        self._owners: list[threading.Thread] = []  # of processes
         for position, op in enumerate(ops):
             if isinstance(op, Python):
                 self._add(op, _function(op, position, source), op.workers or num_workers)
@@ -181,10 +180,7 @@ class Crew:
                 self._processes.append(process)
             arguments = (function, areas, process)
             name = f"tfgoloader {function.name} {number}"
-            thread = threading.Thread(target=self._run, args=arguments, name=name, daemon=True)
-            self._threads.append(thread)
-            if process is not None:
-                self._owners.append(thread)
+            self._threads.append(threading.Thread(target=self._run, args=arguments, name=name, daemon=True))
 
     def _run(self, function: _call.Function, areas: _call.Areas, process: _Process | None) -> None:
         try:
@@ -249,16 +245,16 @@ class Crew:
         _annotate(found, f"in a function of ops.Python, with sample {error.index}: {printable(error.path)}", error)
         return found
 
-    def stop(self) -> None:
-        """End the processes, and have the threads end after their present call.
+    def stop(self, patience: float = _PATIENCE) -> None:
+        """End the processes, have the threads end after their present call, and wait so many seconds for that.
 
-        Those that have a process are waited for; others may be in a function that takes long.
+        At the interpreter's end a thread that is in a library of C++ would end the process with an error.
         """
         self._stopping = True
         for process in self._processes:
             process.stop()
-        deadline = time.monotonic() + _PATIENCE
-        for thread in self._owners:
+        deadline = time.monotonic() + patience
+        for thread in self._threads:
             if thread.is_alive() and thread is not threading.current_thread():
                 thread.join(max(0.0, deadline - time.monotonic()))
 
@@ -326,7 +322,7 @@ def start(loader: ImageLoader) -> Crew:
     # As many samples may wait for somebody to take their batch.
     keep = loader._batch_size * (loader._spec["prefetch"] + 3) if loader._on_error == "raise" else 0
     crew = Crew(loader._handle.number, ops, loader._source, loader.num_workers, keep)
-    finalizer = weakref.finalize(loader, crew.stop)
+    finalizer = weakref.finalize(loader, crew.stop, 0.0)  # the garbage collector waits for nobody
     finalizer.atexit = False  # _exit.py ends it
     return crew
 

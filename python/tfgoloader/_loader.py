@@ -328,8 +328,8 @@ class ImageLoader:
     def close(self) -> None:
         """Stop the workers and free what is not in the user's hands; arrays stay valid, iteration raises.
 
-        Processes of ops.Python are gone afterwards; a thread that is in a function leaves it in its own time. Closing
-        twice does nothing. A loader that is garbage collected is closed.
+        Processes of ops.Python are gone afterwards; a thread that is in a function is waited for, at most five seconds.
+        Closing twice does nothing. A loader that is garbage collected is closed.
         """
         alive.discard(self)
         self._handle.close()
