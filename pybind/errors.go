@@ -19,17 +19,23 @@ var codes = []struct {
 	{"closed", loader.ErrClosed},
 	{"bad", loader.ErrTooManyBad},
 	{"source", loader.ErrRead},
+	{"function", loader.ErrFunction},
 }
 
 // failure gives an error the text that crosses to Python: a code, then a JSON object with the reason and, where
-// they are known, the path and the index of the sample.
+// they are known, the path and the index of the sample, and the call of a Python function.
 func failure(err error) error {
 	about := struct {
 		Reason string `json:"reason"`
 		Path   string `json:"path,omitempty"`
 		Index  *int64 `json:"index,omitempty"`
+		Call   int64  `json:"call,omitempty"`
 	}{Reason: err.Error()}
 	code := "internal"
+	var ofFunction *loader.FunctionError
+	if errors.As(err, &ofFunction) {
+		about.Call = ofFunction.Call
+	}
 	var ofSample *loader.SampleError
 	var ofSource *source.Error
 	switch {

@@ -4,6 +4,8 @@ import ast
 import ctypes
 import importlib.util
 import json
+import mmap
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -22,13 +24,25 @@ NUMBERS = {name: getattr(ctypes, f"c_{name}") for name in ("uint8", "uint32", "i
 ATTRIBUTE = re.compile(r"(\w+?)(?:_t)? (\w+)(?:\[(\d+)\])?;")
 
 
-class Slab(ctypes.Structure):
-    """The structure that the page declares."""
-
-    _fields_ = [
+def fields(structure):
+    """Return the fields of a structure that the page declares."""
+    (text,) = re.findall(rf"struct \{{([^{{}}]*)\}} {structure};", HEADER)
+    return [
         (name, NUMBERS[kind] * int(length) if length else NUMBERS[kind])
-        for kind, name, length in ATTRIBUTE.findall(re.search(r"struct \{(.*?)\}", HEADER, re.DOTALL)[1])
+        for kind, name, length in ATTRIBUTE.findall(text)
     ]
+
+
+class Slab(ctypes.Structure):
+    """A batch's header."""
+
+    _fields_ = fields("tgl_slab")
+
+
+class Call(ctypes.Structure):
+    """What an area begins with."""
+
+    _fields_ = fields("tgl_call")
 
 
 def ctype(text):
@@ -394,8 +408,54 @@ def test_errors(library, flat, tmp_path):
     assert library.next_batch(skipping) == 1
 
     documented = set(re.findall(r"^\| `(\w+)` \|[^|]*\| \w+Error \|$", PAGE, re.MULTILINE))
-    assert set(codes.values()) == documented - {"internal"}
-    assert "internal" in documented
+    assert set(codes.values()) == documented - {"internal", "function"}
+    assert documented > {"internal", "function"}
+
+
+def test_a_function(library, flat):
+    """As many calls as samples; the area is ours to change, and what is said of a call arrives."""
+    source = library.open_source(kind="paths", paths=list(map(str, flat[:4])), labels=[0, 1, 2, 3])
+    (about,) = re.findall(r'`({"op": "Python".*?})`', PAGE)
+    crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
+    loader = library.open_loader(source, ops=[crop, json.loads(about)], num_workers=1)
+    epoch = library.pybind_Begin(loader, -1, 0, -1)
+    areas, indices = {}, []
+    for _ in range(4):
+        while not (text := library.text("pybind_TakeCall", loader, 1)):
+            pass
+        call, slot, area = map(int, text.split())
+        if (slot, area) not in areas:
+            descriptor = library.pybind_OpenArea(loader, call)
+            areas[slot, area] = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
+            os.close(descriptor)
+        head = Call.from_buffer(areas[slot, area])
+        assert (head.seed, head.epoch, head.label, head.is_float) == (LOADER["seed"], 0, head.index, 0)
+        assert (head.height, head.width, head.channels, head.output) == (SIZE, SIZE, 3, head.picture)
+        pixels = np.ndarray((SIZE, SIZE, 3), np.uint8, areas[slot, area], head.picture)
+        assert (pixels == head.index).all()
+        pixels += 100
+        head.label += 50
+        indices.append(head.index)
+        library.text("pybind_FinishCall", loader, call, 1_000_000, b"")
+    assert sorted(indices) == [0, 1, 2, 3]
+    address, where = library.next_batch(epoch), arrays(library, loader)
+    np.testing.assert_array_equal(array(address, 64, (4, SIZE, SIZE, 3), np.float32)[:, 0, 0, 0], [100, 101, 102, 103])
+    assert array(address, where["labels"]["offset"], (4,), np.int64).tolist() == [50, 51, 52, 53]
+    library.tgl_slab_release(address)
+    (stats,) = json.loads(library.text("pybind_Stats", loader))["functions"]
+    assert (stats["name"], stats["position"], stats["calls"]) == ("augment", 1, 4)
+    assert stats["cpu_seconds"] == pytest.approx(0.004)
+
+    epoch, calls = library.pybind_Begin(loader, -1, 0, -1), []
+    while len(calls) < 4:
+        if text := library.text("pybind_TakeCall", loader, 1):
+            calls.append(int(text.split()[0]))
+            library.text("pybind_FinishCall", loader, calls[-1], 0, b"" if calls[1:] else "why \xe9".encode())
+    code, about = failure(library.next_batch, epoch)
+    assert (code, about["reason"], about["call"]) == ("function", "why \xe9", calls[0])
+    assert failure(library.pybind_OpenArea, loader, calls[0])[0] == "closed"
+    library.text("pybind_Close", loader)
+    assert failure(library.text, "pybind_TakeCall", loader, 1)[0] == "closed"
 
 
 def test_file_names_are_bytes(library, tmp_path):

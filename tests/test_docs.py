@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pictures
 from PIL import Image
+
+import tfgoloader as tgl
+from tfgoloader import ops
 
 ROOT = Path(__file__).parent.parent
 
@@ -72,3 +77,39 @@ def test_the_snippets_about_serving_run(tmp_path: Path) -> None:
     assert re.search(r"^train/dark/\S+\.jpg \(\d+, \d+, \d+, \d+\)", run.stdout, re.MULTILINE)
     assert re.search(r"^RandomResizedCrop True {'resized_from'", run.stdout, re.MULTILINE)
     assert "(70, 80, 3) (64, 64, 3)" in run.stdout
+
+
+def test_the_snippets_about_functions_run(tmp_path: Path) -> None:
+    snippets = snippets_of("docs/python.md")
+    assert len(snippets) == 2
+    write_lists(tmp_path)
+    run = subprocess.run([sys.executable, "-c", "\n".join(snippets)], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "(32, 224, 224, 3) float32\nTrue\n"
+
+
+def test_the_function_in_c_compiles(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```c\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
+    (tmp_path / "darken.c").write_text(code.replace("seed % 3", "0 * seed + 1"))  # always half as bright
+    command = ["cc", "-shared", "-fPIC", "-Wall", "-Werror", f"-I{tgl.get_include()}", "-o", "darken.so", "darken.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    write_lists(tmp_path)
+    source = tgl.sources.ListFile(tmp_path / "validation.txt", root=tmp_path / "images")
+    crop, darken = ops.CenterCrop(64, 64), ops.Native("darken", tmp_path / "darken.so")
+    with (
+        tgl.ImageLoader(source, [crop], dtype="uint8") as plain,
+        tgl.ImageLoader(source, [crop, darken], dtype="uint8") as dark,
+    ):
+        np.testing.assert_array_equal(next(iter(dark))[0], next(iter(plain))[0] // 2)
+
+
+def test_the_examples_with_functions_run(tmp_path: Path) -> None:
+    write_lists(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "images").rename(tmp_path / "data/images")
+    environment = {**os.environ, "NO_ALBUMENTATIONS_UPDATE": "1"}
+    for example in ("opencv", "with_albumentations"):
+        command = [sys.executable, ROOT / f"examples/{example}.py", tmp_path / "data"]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        assert re.fullmatch(r"\d+ calls, [\d.]+ ms each\n", run.stdout)

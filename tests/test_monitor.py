@@ -43,6 +43,13 @@ INPUT_BOUND = Figures(
         ({"decode": 2, "read": 16, "cpu": 3, "cpus": 4}, "read", "a faster disk"),
         ({"cpus": 4}, "workers", "num_workers=2 are all at work; 4 would help"),
         ({"cpus": 4, "cpu": 39}, "decode", "3.9 of 4 cores busy"),  # the model computes on the others
+        (
+            {"functions": {"blur": 17.0, "cut": 2.0}},
+            "function blur",
+            "input-bound at function blur: input waits 50.0 %",
+        ),
+        ({"functions": {"blur": 17.0, "cut": 2.0}}, "function blur", "44.7 % of the work is in it"),
+        ({"functions": {"blur": 15.0}}, "decode", "input-bound at decode"),
         ({"workers": 40}, "hand-over", "1.9 of 40 workers at work"),
         ({"read": 0.1, "decode": 2, "augment": 1}, "hand-over", "0.3 of 2 workers at work"),
     ],
@@ -56,8 +63,10 @@ def test_the_verdict_follows_from_the_figures(changes: dict[str, Any], bound: st
 
 
 def test_epochs_add_up() -> None:
-    other = replace(INPUT_BOUND, seconds=30, waited=1, images=3000, decoded=1.0)
-    both = asdict(total([INPUT_BOUND, other]))
+    one = replace(INPUT_BOUND, functions={"blur": 1.5})
+    other = replace(INPUT_BOUND, seconds=30, waited=1, images=3000, decoded=1.0, functions={"blur": 2.0, "cut": 4.0})
+    both = asdict(total([one, other]))
+    assert both.pop("functions") == {"blur": 3.5, "cut": 4.0}
     assert both.pop("decoded") == pytest.approx(0.8)  # of four pixels each of which one is decoded to a fifth
     single = asdict(INPUT_BOUND)
     kept = {name: single[name] for name in ("workers", "cpus")}
@@ -193,6 +202,15 @@ def test_a_slow_operation(build: Any, tmp_path: Path) -> None:
     blur = ops.RandomGaussianBlur(factor=(1, 1), kernel_size=127, sigma=(50, 50))
     with loader_of(path, 12, [*[blur] * 20, ops.CenterCrop(SIZE, SIZE)]) as loader:
         assert fit(build(), loader).verdict.bound == "augment"
+
+
+def test_a_slow_function(build: Any, small: Path) -> None:
+    def slow(image: np.ndarray) -> np.ndarray:
+        time.sleep(0.02)
+        return image
+
+    with loader_of(small, 8, [ops.CenterCrop(SIZE, SIZE), ops.Python(slow)]) as loader:
+        assert fit(build(), loader).verdict.bound == "function slow"
 
 
 def test_slow_reading(build: Any, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import ast
 import contextlib
 import importlib.util
 from importlib import resources
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -67,7 +67,9 @@ def test_all_of_a_module_is_its_own(module: ModuleType) -> None:
     own = {
         name
         for name, value in vars(module).items()
-        if isinstance(value, type) and value.__module__.startswith(module.__name__) and not name.startswith("_")
+        if isinstance(value, (type, FunctionType))
+        and value.__module__.startswith(module.__name__)
+        and not name.startswith("_")
     }
     assert set(module.__all__) == own
 

@@ -56,12 +56,13 @@ type step struct {
 	position int // the operation's place in the user's list, which keys its random numbers
 }
 
-// Pipeline is a checked list of operations.
+// Pipeline is a checked list of operations, up to an external one or the end.
 type Pipeline struct {
-	steps  []step
-	Size   image.Point   // of every picture that comes out
-	Values *pixel.Affine // nil where values stay as they are
-	Bytes  bool          // some operation is for 8-bit pictures alone
+	steps    []step
+	Size     image.Point   // of every picture that comes out; zero where it differs, which it does not in the last one
+	Values   *pixel.Affine // nil where values stay as they are; in the last one only
+	Bytes    bool          // some operation so far is for 8-bit pictures alone
+	External *External     // what follows it: always, but for the last one, which it follows where it is for floats
 }
 
 // operations makes an operation by its name.
@@ -104,6 +105,9 @@ var operations = map[string]func() any{
 	"AutoAugment":        func() any { return new(AutoAugment) },
 	"TrivialAugmentWide": func() any { return new(TrivialAugmentWide) },
 	"AugMix":             func() any { return new(AugMix) },
+
+	"Python": func() any { return new(External) },
+	"Native": func() any { return new(External) },
 }
 
 // read makes an operation from a JSON object with its name as "op" beside its arguments.
@@ -125,29 +129,43 @@ func read(spec json.RawMessage) (any, error) {
 	return op, nil
 }
 
-// Parse reads a list of operations, each a JSON object.
-func Parse(specs []json.RawMessage, channels int) (*Pipeline, error) {
-	p := new(Pipeline)
+// Parse reads a list of operations, each a JSON object, and cuts it at external ones.
+func Parse(specs []json.RawMessage, channels int) ([]*Pipeline, error) {
+	last := new(Pipeline)
+	pipelines := []*Pipeline{last}
 	scale, offset := make([]float64, channels), make([]float64, channels)
 	for c := range scale {
 		scale[c] = 1
 	}
 	for position, spec := range specs {
 		op, err := read(spec)
-		if err == nil {
-			err = p.add(op, position, scale, offset)
+		external, isExternal := op.(*External)
+		switch {
+		case err != nil:
+		case last.External != nil:
+			err = errAfterFloat
+		case isExternal:
+			external.Position, external.Float = position, last.Values != nil
+			last.External, last.Bytes = external, true
+			if !external.Float {
+				last = &Pipeline{Size: external.OutputSize(last.Size), Bytes: true}
+				pipelines = append(pipelines, last)
+			}
+			err = external.check()
+		default:
+			err = last.add(op, position, scale, offset)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: ops[%d]: %w", ErrConfig, position, err)
 		}
 	}
-	if p.Size == (image.Point{}) {
+	if last.Size == (image.Point{}) {
 		return nil, fmt.Errorf("%w: ops: the output size is not fixed: add RandomCrop, CenterCrop or Resizing", ErrConfig)
 	}
-	if p.Values != nil {
-		*p.Values = pixel.Affine{Scale: scale, Offset: offset}
+	if last.Values != nil {
+		*last.Values = pixel.Affine{Scale: scale, Offset: offset}
 	}
-	return p, nil
+	return pipelines, nil
 }
 
 func (p *Pipeline) add(op any, position int, scale, offset []float64) error {

@@ -15,7 +15,10 @@ func parse(t *testing.T, specs ...string) *Pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	if len(p) != 1 {
+		t.Fatalf("%d pipelines, want 1", len(p))
+	}
+	return p[0]
 }
 
 func raw(specs []string) []json.RawMessage {

@@ -140,10 +140,11 @@ func TestEveryColourChangesPicturesAndLeavesAlpha(t *testing.T) {
 	var draw sample.Draw
 	for _, spec := range everyColour {
 		for _, channels := range []int{1, 3, 4} {
-			p, err := Parse(raw([]string{crop("CenterCrop", 30, 40), spec}), channels)
+			pipelines, err := Parse(raw([]string{crop("CenterCrop", 30, 40), spec}), channels)
 			if err != nil {
 				t.Fatal(err)
 			}
+			p := pipelines[0]
 			changed := 0
 			for index := range int64(40) {
 				before := noisy(1, 40, 30, channels)

@@ -33,6 +33,9 @@ func whole(size image.Point) Plan {
 
 func (p *Plan) last() *stage { return &p.stages[len(p.stages)-1] }
 
+// Size is that of what comes out.
+func (p *Plan) Size() image.Point { return p.size() }
+
 // size is that of what an operation sees.
 func (p *Plan) size() image.Point { return p.last().Window.Size() }
 

@@ -24,8 +24,11 @@ func (l *list) UnmarshalJSON(text []byte) error {
 		if err != nil {
 			return err
 		}
-		if _, values := op.(Pointwise); values {
+		switch op.(type) {
+		case Pointwise:
 			return fmt.Errorf("%T has its place after all that are for pictures of 0 to 255", op)
+		case *External:
+			return fmt.Errorf("%s has its place in the list itself, not within another operation", op)
 		}
 		*l = append(*l, op)
 	}

@@ -45,10 +45,18 @@ type Boxes struct {
 	MinVisible float64 `json:"min_visible"` // the share of a box's area that has to be in the picture
 }
 
+// box is on its way into a batch.
+type box struct {
+	augment.Box
+	visible float64 // the share of its area that is left
+	label   int64
+}
+
 // boxArrays are where the boxes of a batch go.
 type boxArrays struct {
 	boxFormat
 	minVisible            float64
+	most                  int // that a sample has, in the source or in a batch
 	boxes, labels, counts *Array
 }
 
@@ -80,7 +88,7 @@ func (b Boxes) parse(list *source.List, layout *layout) (*boxArrays, error) {
 	if most == 0 {
 		most = max(1, list.MostBoxes())
 	}
-	out := &boxArrays{boxFormat: format, minVisible: b.MinVisible}
+	out := &boxArrays{boxFormat: format, minVisible: b.MinVisible, most: max(most, list.MostBoxes())}
 	var err error
 	if out.boxes, err = layout.add("boxes", "float32", most, 4); err != nil {
 		return nil, err
@@ -92,21 +100,42 @@ func (b Boxes) parse(list *source.List, layout *layout) (*boxArrays, error) {
 	return out, err
 }
 
-// write moves a sample's boxes with its picture, and fills its rows: first those that are left, then 0 with the label -1.
-func (a *boxArrays) write(slab slab, slot int, boxes [][4]float64, labels []int64, plan *augment.Plan, in, out image.Point) {
+// read gives boxes in pixels of a picture of the given size.
+func (a *boxArrays) read(into []box, boxes [][4]float64, labels []int64, size image.Point) []box {
+	for i, values := range boxes {
+		c := a.corners(values, size)
+		into = append(into, box{augment.Box{Left: c[0], Top: c[1], Right: c[2], Bottom: c[3]}, 1, labels[i]})
+	}
+	return into
+}
+
+// values are the four numbers that stand for a box in a picture of the given size.
+func (a *boxArrays) values(b box, size image.Point) [4]float64 {
+	return a.fromCorners([4]float64{b.Left, b.Top, b.Right, b.Bottom}, size)
+}
+
+// move moves boxes with their picture, in place, and leaves out those that show too little.
+func (a *boxArrays) move(boxes []box, plan *augment.Plan) []box {
+	left := boxes[:0]
+	for _, b := range boxes {
+		var visible float64
+		b.Box, visible = plan.Move(b.Box)
+		if b.visible *= visible; b.Right > b.Left && b.Bottom > b.Top && b.visible >= a.minVisible {
+			left = append(left, b)
+		}
+	}
+	return left
+}
+
+// write fills a sample's rows: first boxes, those beyond the most left out, then 0 with the label -1.
+func (a *boxArrays) write(slab slab, slot int, boxes []box, size image.Point) {
 	corners, classes := slab.row(a.boxes, slot), slab.row(a.labels, slot)
-	most, count := len(classes)/8, 0
-	for i, box := range boxes {
-		c := a.corners(box, in)
-		moved, visible := plan.Move(augment.Box{Left: c[0], Top: c[1], Right: c[2], Bottom: c[3]})
-		if moved.Right <= moved.Left || moved.Bottom <= moved.Top || visible < a.minVisible || count == most {
-			continue
+	count := min(len(boxes), len(classes)/8)
+	for i, b := range boxes[:count] {
+		for n, value := range a.values(b, size) {
+			binary.LittleEndian.PutUint32(corners[16*i+4*n:], math.Float32bits(float32(value)))
 		}
-		for n, value := range a.fromCorners([4]float64{moved.Left, moved.Top, moved.Right, moved.Bottom}, out) {
-			binary.LittleEndian.PutUint32(corners[16*count+4*n:], math.Float32bits(float32(value)))
-		}
-		binary.LittleEndian.PutUint64(classes[8*count:], uint64(labels[i]))
-		count++
+		binary.LittleEndian.PutUint64(classes[8*i:], uint64(b.label))
 	}
 	clear(corners[16*count:])
 	for rest := classes[8*count:]; len(rest) > 0; rest = rest[8:] {

@@ -18,6 +18,8 @@ var (
 	ErrRead = errors.New("cannot read")
 	// ErrMemory is that there is none left for a batch.
 	ErrMemory = errors.New("out of memory")
+	// ErrFunction is what went wrong in a function of the user's, or in what it gave back.
+	ErrFunction = errors.New("function")
 	// ErrPanic is a defect in the core, met while one sample was worked on.
 	ErrPanic = errors.New("internal error")
 )
@@ -33,5 +35,14 @@ const noSample = -1
 
 func (e *SampleError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
 func (e *SampleError) Unwrap() error { return e.Err }
+
+// FunctionError is what the caller of a Python function said of it: a wrapped ErrFunction.
+type FunctionError struct {
+	Call   int64
+	Reason string
+}
+
+func (e *FunctionError) Error() string { return e.Reason }
+func (e *FunctionError) Unwrap() error { return ErrFunction }
 
 func configError(reason string) error { return fmt.Errorf("%w: %s", ErrConfig, reason) }

@@ -41,10 +41,15 @@ func (o *OneHot) write(row []byte, label int64) {
 	}
 }
 
-func writeLabel(row []byte, label int64, oneHot *OneHot) {
-	if oneHot != nil {
-		oneHot.write(row, label)
-	} else {
+// writeLabel fails for a label that a function of the user's has put outside the classes.
+func writeLabel(row []byte, label int64, oneHot *OneHot) error {
+	if oneHot == nil {
 		binary.LittleEndian.PutUint64(row, uint64(label))
+		return nil
 	}
+	if label < 0 || label >= int64(oneHot.Classes) {
+		return fmt.Errorf("%w: the label %d is outside the classes 0 to %d of OneHot", ErrFunction, label, oneHot.Classes-1)
+	}
+	oneHot.write(row, label)
+	return nil
 }

@@ -18,6 +18,8 @@ type Loader struct {
 	list     *source.List
 	pool     *pool
 	counters counters
+	stations []*station // of operations of somebody else's, in order
+	calls    calls      // of Python functions, under way
 
 	ctx    context.Context // done when the loader is closed
 	cancel context.CancelFunc
@@ -41,9 +43,14 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 2}, bad: map[int64]*SampleError{}}
 	l.work = sync.NewCond(&l.mu)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	workers := make([]*worker, spec.Workers)
+	for _, segment := range p.segments {
+		if segment.External != nil {
+			l.stations = append(l.stations, newStation(segment.External))
+		}
+	}
+	workers := make([]*worker, p.crew())
 	for i := range workers {
-		if workers[i], err = newWorker(l); err != nil {
+		if workers[i], err = newWorker(l, i); err != nil {
 			for _, w := range workers[:i] {
 				w.close()
 			}

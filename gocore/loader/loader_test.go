@@ -117,7 +117,9 @@ func next(epoch *Epoch) (images []byte, labels []int64, err error) {
 	return images, labels, nil
 }
 
-func label(s slab, slot int) int64 { return int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot))) }
+func label(s slab, slot int) int64 {
+	return int64(binary.LittleEndian.Uint64(s.row(s.layout.arrays[1], slot)))
+}
 
 func all(t *testing.T, epoch *Epoch) (images []byte, labels []int64) {
 	t.Helper()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"image"
 
-	"tfgoloader/gocore/augment"
 	"tfgoloader/gocore/codec"
+	"tfgoloader/gocore/pixel"
 )
 
 // ErrMask is a mask that does not fit its picture.
@@ -17,8 +17,8 @@ func masksOf(pictures codec.Options) codec.Options {
 	return codec.Options{MaxPixels: pictures.MaxPixels, Channels: 1, Depth: 8, Indices: true, Orient: pictures.Orient}
 }
 
-// writeMask fills a mask's place: the picture's geometry, on the mask.
-func (w *worker) writeMask(place []byte, path string, picture image.Point, plan augment.Plan) (err error) {
+// readMask decodes the part of a mask that is needed, valid until the next call.
+func (w *worker) readMask(path string, picture image.Point, needed image.Rectangle) (mask pixel.Picture, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("mask %s: %w", path, err)
@@ -26,19 +26,13 @@ func (w *worker) writeMask(place []byte, path string, picture image.Point, plan 
 	}()
 	size, err := w.open(w.masks, path)
 	if err != nil {
-		return err
+		return mask, err
 	}
 	if size != picture {
-		return fmt.Errorf("%w: %d x %d (height x width), the picture has %d x %d", ErrMask, size.Y, size.X, picture.Y, picture.X)
+		return mask, fmt.Errorf("%w: %d x %d (height x width), the picture has %d x %d", ErrMask, size.Y, size.X, picture.Y, picture.X)
 	}
-	mask, err := w.masks.Read(plan.Decode)
-	if err != nil {
-		return err
+	if mask, err = w.masks.Read(needed); err == nil {
+		w.lap(&w.loader.counters.decode)
 	}
-	w.lap(&w.loader.counters.decode)
-	if err := plan.Write(place, mask, w.loader.plan.indices, &w.augment); err != nil {
-		return err
-	}
-	w.lap(&w.loader.counters.augment)
-	return nil
+	return mask, err
 }

@@ -29,7 +29,9 @@ type BadFile struct {
 }
 
 // fatal are failures that are not the file's: no policy passes over them.
-func fatal(err error) bool { return errors.Is(err, ErrPanic) || errors.Is(err, ErrMemory) }
+func fatal(err error) bool {
+	return errors.Is(err, ErrPanic) || errors.Is(err, ErrMemory) || errors.Is(err, ErrClosed)
+}
 
 // substitute chooses another sample in place of a bad one, a pure function of what the bad one was.
 func (p *plan) substitute(random *rand.Rand) int64 { return p.index(random.Int64N(p.available)) }

@@ -31,6 +31,9 @@ func NewPreprocessor(spec Spec) (*Preprocessor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.alone("Preprocess"); err != nil {
+		return nil, err
+	}
 	return &Preprocessor{loader: &Loader{plan: p, list: list}}, nil
 }
 
@@ -76,7 +79,7 @@ func (w *worker) single(slab slab, open func(*worker) (image.Point, error)) (err
 	if err != nil {
 		return err
 	}
-	return w.images(slab, 0, size, 0, 0)
+	return w.sample(subject{job: job{epoch: new(Epoch), batch: &batch{slab: slab}}, size: size})
 }
 
 func (p *Preprocessor) take() (*worker, error) {
@@ -90,7 +93,7 @@ func (p *Preprocessor) take() (*worker, error) {
 		p.idle = p.idle[:last]
 		return w, nil
 	}
-	return newWorker(p.loader)
+	return newWorker(p.loader, 0)
 }
 
 func (p *Preprocessor) giveBack(w *worker) {

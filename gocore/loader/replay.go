@@ -37,7 +37,10 @@ func (l *Loader) Replay(epoch, index int64) (r *Replay, err error) {
 	if epoch < 0 || index < 0 || index >= int64(l.list.Len()) {
 		return nil, configError(fmt.Sprintf("epoch=%d is at least 0, index=%d from 0 to %d", epoch, index, l.list.Len()-1))
 	}
-	w, err := newWorker(&Loader{plan: l.plan, list: l.list}) // which counts for itself
+	if err := l.plan.alone("replay"); err != nil {
+		return nil, err
+	}
+	w, err := newWorker(&Loader{plan: l.plan, list: l.list}, 0) // which counts for itself
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,8 @@ type Spec struct {
 // plan is a checked specification.
 type plan struct {
 	Spec
-	pipeline  *augment.Pipeline
+	segments  []*augment.Pipeline // between operations of somebody else's
+	pipeline  *augment.Pipeline   // the last one
 	writer    *pixel.Writer
 	mixtures  []mix.Operation
 	pictures  mix.Pictures
@@ -60,6 +61,7 @@ type plan struct {
 	boxes     *boxArrays
 	weights   *Array        // nil without PadLast
 	meta      *meta         // nil without ReturnMeta
+	bytes     *pixel.Writer // writes pictures that are not finished
 	indices   *pixel.Writer // writes masks
 	available int64         // samples that are not excluded
 	batches   int64         // of an epoch
@@ -77,9 +79,10 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 		return nil, configError("channels are 1, 3 or 4")
 	}
 	var err error
-	if p.pipeline, err = augment.Parse(spec.Ops, spec.Channels); err != nil {
+	if p.segments, err = augment.Parse(spec.Ops, spec.Channels); err != nil {
 		return nil, configError(err.Error())
 	}
+	p.pipeline = p.segments[len(p.segments)-1]
 	dtype, known := map[string]pixel.DType{
 		"uint8": pixel.Uint8, "uint16": pixel.Uint16,
 		"float32": pixel.Float32, "float16": pixel.Float16, "bfloat16": pixel.BFloat16,
@@ -108,11 +111,18 @@ func newPlan(spec Spec, list *source.List) (*plan, error) {
 			return nil, err
 		}
 	}
-	size := p.pipeline.Size
-	if int64(size.X)*int64(size.Y) > spec.MaxPixels {
-		return nil, configError(fmt.Sprintf("ops: the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, spec.MaxPixels))
+	for _, segment := range p.segments {
+		if err := p.checkSize(segment.Size); err != nil {
+			return nil, configError("ops: " + err.Error())
+		}
+		if err := p.checkExternal(segment.External, list); err != nil {
+			return nil, err
+		}
 	}
 	if p.indices, err = pixel.NewWriter(1, pixel.Uint8, format, nil); err != nil {
+		return nil, configError(err.Error())
+	}
+	if p.bytes, err = pixel.NewWriter(spec.Channels, pixel.Uint8, pixel.ChannelsLast, nil); err != nil {
 		return nil, configError(err.Error())
 	}
 	if err := p.parseBatchOps(list, dtype, format); err != nil {
@@ -220,5 +230,5 @@ func (p *plan) fileLimit() int64 {
 // window is how many batches are under way or ready beyond the one in the user's hands: prefetch of them ready, and
 // enough under way for every worker.
 func (p *plan) window() int64 {
-	return int64(p.Prefetch + max(1, (p.Workers+p.BatchSize-1)/p.BatchSize))
+	return int64(p.Prefetch + max(1, (p.crew()+p.BatchSize-1)/p.BatchSize))
 }

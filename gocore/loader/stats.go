@@ -23,6 +23,18 @@ type Stats struct {
 	Pixels     Pixels  `json:"pixels"`
 	Seconds    Seconds `json:"seconds"`
 	QueueDepth int     `json:"queue_depth"` // batches that are ready and not taken
+	// Functions are the operations of somebody else's, in the order of the list.
+	Functions []FunctionStats `json:"functions"`
+}
+
+// FunctionStats is what an operation of somebody else's has done; seconds are summed over calls.
+type FunctionStats struct {
+	Name       string  `json:"name"`
+	Position   int     `json:"position"` // in the list of operations
+	Calls      int64   `json:"calls"`
+	Seconds    float64 `json:"seconds"`     // from when it is given a picture until it gives it back
+	CPUSeconds float64 `json:"cpu_seconds"` // of a Python function's thread in these
+	Waiting    float64 `json:"waiting"`     // pictures that were ready, for somebody to call a Python function
 }
 
 // Pixels tells how much of the pictures had to be decoded: all but the window of a JPEG can be left out.
@@ -51,9 +63,16 @@ func (l *Loader) Stats() Stats {
 		depth += int(epoch.settled - epoch.mixing - epoch.taken)
 	}
 	l.mu.Unlock()
+	functions := make([]FunctionStats, len(l.stations))
+	for i, s := range l.stations {
+		functions[i] = FunctionStats{
+			s.op.Name, s.op.Position, s.calls.Load(), seconds(&s.busy), seconds(&s.cpu), seconds(&s.waiting),
+		}
+	}
 	c := &l.counters
 	return Stats{
-		Images: c.images.Load(), Bytes: c.bytes.Load(), Batches: c.batches.Load(), Taken: c.taken.Load(), QueueDepth: depth,
+		Functions: functions,
+		Images:    c.images.Load(), Bytes: c.bytes.Load(), Batches: c.batches.Load(), Taken: c.taken.Load(), QueueDepth: depth,
 		Pixels:  Pixels{Stored: c.stored.Load(), Decoded: c.decoded.Load()},
 		Seconds: Seconds{Read: seconds(&c.read), Decode: seconds(&c.decode), Augment: seconds(&c.augment), Wait: seconds(&c.wait)},
 	}

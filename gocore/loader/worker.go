@@ -27,16 +27,19 @@ type worker struct {
 	augment augment.Work
 	mixer   mix.Mixer
 	plans   []augment.Plan // of a sample's views
+	boxes   []box          // of a sample
+	areas   []area         // where its pictures lie that functions are given, station by station
+	number  int            // among the loader's workers
 	copy    []byte
 	clock   time.Time
 }
 
-func newWorker(l *Loader) (*worker, error) {
+func newWorker(l *Loader, number int) (*worker, error) {
 	decoder, err := codec.NewDecoder(l.plan.codec)
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{loader: l, decoder: decoder}
+	w := &worker{loader: l, decoder: decoder, areas: make([]area, len(l.stations)), number: number}
 	if l.plan.masks != nil {
 		if w.masks, err = codec.NewDecoder(masksOf(l.plan.codec)); err != nil {
 			decoder.Close()
@@ -50,6 +53,9 @@ func (w *worker) close() {
 	w.decoder.Close()
 	if w.masks != nil {
 		w.masks.Close()
+	}
+	for i := range w.areas {
+		w.areas[i].close()
 	}
 }
 
@@ -128,15 +134,8 @@ func (w *worker) fill(j job, index int64) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := w.images(slab, j.slot, size, j.epoch.number, index); err != nil {
+	if err := w.sample(subject{job: j, index: index, size: size}); err != nil {
 		return err
-	}
-	if p.labels != nil {
-		writeLabel(slab.row(p.labels, j.slot), list.Label(int(index)), p.OneHot)
-	}
-	if p.boxes != nil {
-		boxes, labels := list.Boxes(int(index))
-		p.boxes.write(slab, j.slot, boxes, labels, &w.plans[0], size, p.pipeline.Size)
 	}
 	if p.weights != nil {
 		binary.LittleEndian.PutUint32(slab.row(p.weights, j.slot), math.Float32bits(1))
@@ -145,22 +144,18 @@ func (w *worker) fill(j job, index int64) (err error) {
 		p.meta.write(slab, j.slot, index, size, w.plans)
 	}
 	w.lap(&counters.augment)
-	if p.masks != nil {
-		if err := w.writeMask(slab.row(p.masks, j.slot), list.Mask(int(index)), size, w.plans[0].Mask()); err != nil {
-			return err
-		}
-	}
 	counters.images.Add(1)
 	return nil
 }
 
-// images draws for all views of the picture that is open, and decodes and writes them.
-func (w *worker) images(slab slab, slot int, size image.Point, epoch, index int64) error {
-	p := w.loader.plan
+// sample draws for all views of the picture that is open, decodes it, and writes the views and the targets.
+func (w *worker) sample(s subject) error {
+	p, counters, list, slab := w.loader.plan, &w.loader.counters, w.loader.list, s.batch.slab
+	size := s.size
 	var needed image.Rectangle
 	w.plans = w.plans[:0]
 	for _, seed := range p.seeds {
-		plan, err := p.pipeline.Plan(size, &w.draw, seed, epoch, index)
+		plan, err := p.segments[0].Plan(size, &w.draw, seed, s.epoch.number, s.index)
 		if err != nil {
 			return err
 		}
@@ -171,18 +166,43 @@ func (w *worker) images(slab slab, slot int, size image.Point, epoch, index int6
 	if err != nil {
 		return err
 	}
-	counters := &w.loader.counters
 	w.lap(&counters.decode)
 	counters.stored.Add(int64(size.X) * int64(size.Y))
 	counters.decoded.Add(w.decoded(size, needed))
-	for view := range w.plans {
-		plan := &w.plans[view]
-		part := picture.Part(plan.Decode.Sub(needed.Min))
-		if view < len(w.plans)-1 { // the views after it need the pixels as they are
-			part = w.copied(part)
-		}
-		if err := plan.Write(slab.row(p.images[view], slot), part, p.writer, &w.augment); err != nil {
+	if p.labels != nil {
+		s.label = list.Label(int(s.index))
+	}
+	if p.masks != nil {
+		s.maskPlan = w.plans[0].Mask()
+		if s.mask, err = w.readMask(list.Mask(int(s.index)), size, s.maskPlan.Decode); err != nil {
 			return err
+		}
+	}
+	if p.boxes != nil {
+		boxes, labels := list.Boxes(int(s.index))
+		s.boxes = p.boxes.read(w.boxes[:0], boxes, labels, size)
+	}
+	for view := range w.plans {
+		s := s
+		s.view, s.seed, s.plan = view, p.seeds[view], w.plans[view]
+		s.picture = picture.Part(s.plan.Decode.Sub(needed.Min))
+		if view < len(w.plans)-1 { // the views after it need the pixels as they are
+			s.picture = w.copied(s.picture)
+		}
+		if err := w.through(&s); err != nil {
+			return err
+		}
+		if view > 0 {
+			continue
+		}
+		if p.labels != nil {
+			if err := writeLabel(slab.row(p.labels, s.slot), s.label, p.OneHot); err != nil {
+				return err
+			}
+		}
+		if p.boxes != nil {
+			p.boxes.write(slab, s.slot, s.boxes, p.pipeline.Size)
+			w.boxes = s.boxes
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 """Feeds images to Keras and NumPy from a Go core that reads, decodes and augments on all cores without the GIL."""
 
 from importlib.metadata import version as _version
+from pathlib import Path as _Path
 
 from tfgoloader import callbacks, ops, sources
 from tfgoloader._core import build_info
@@ -9,6 +10,7 @@ from tfgoloader._errors import (
     ConfigError,
     DecodeError,
     ForkError,
+    FunctionError,
     InternalError,
     SourceError,
     TfGoLoaderError,
@@ -21,11 +23,18 @@ from tfgoloader._replay import Replay
 
 __version__ = _version("tfgoloader")
 
+
+def get_include() -> str:
+    """Return the folder of tfgoloader_native.h, for the C compiler: what a function for ops.Native looks like."""
+    return str(_Path(__file__).parent / "include")
+
+
 __all__ = [
     "ArraySpec",
     "ConfigError",
     "DecodeError",
     "ForkError",
+    "FunctionError",
     "ImageLoader",
     "InternalError",
     "Preprocess",
@@ -35,6 +44,7 @@ __all__ = [
     "build_info",
     "callbacks",
     "from_image_data_generator",
+    "get_include",
     "image_dataset_from_directory",
     "ops",
     "sources",

@@ -17,6 +17,7 @@ from tfgoloader._errors import (
     ConfigError,
     DecodeError,
     ForkError,
+    FunctionError,
     InternalError,
     SourceError,
     TfGoLoaderError,
@@ -61,6 +62,10 @@ def _exception(text: str) -> TfGoLoaderError:
     if code in ("decode", "source"):
         kind = DecodeError if code == "decode" else SourceError
         return kind(to_text(fields["path"]), reason, fields.get("index"))
+    if code == "function":
+        error = FunctionError(to_text(fields["path"]), reason, fields.get("index"))
+        error._call = fields.get("call", 0)
+        return error
     if code == "config":
         return ConfigError(reason)
     if code in ("closed", "bad"):
@@ -84,7 +89,7 @@ def build_info() -> dict[str, str]:
     return info
 
 
-def _close(handle: int) -> None:
+def _close(handle: int, keep: Any) -> None:
     if not _forked:  # the parent still owns it
         _native.pybind_Close(handle)
 
@@ -92,9 +97,10 @@ def _close(handle: int) -> None:
 class Handle:
     """Owns something in the core, which ends with `close` or garbage collection."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, keep: Any = None) -> None:
+        """Take the number, and what has to live as long as that which it stands for."""
         self.number = number
-        self._finalizer = weakref.finalize(self, _close, number)
+        self._finalizer = weakref.finalize(self, _close, number, keep)
         self._finalizer.atexit = False  # what waits is ended by _exit.py, the rest goes with the process
 
     def close(self) -> None:

@@ -51,3 +51,12 @@ class DecodeError(_FileError):
 
 class SourceError(_FileError, OSError):
     """A file or folder that cannot be read, or a list with a wrong line: has path, reason and index."""
+
+
+class FunctionError(_FileError):
+    """What went wrong with a function of the user's on a sample, in place of an exception of its own.
+
+    A process that died or took too long, a code that a native function returned: has path, reason and index.
+    """
+
+    _call = 0  # by which the function's own exception is found

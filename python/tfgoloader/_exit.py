@@ -21,7 +21,15 @@ class Epoch(Protocol):
         """End it."""
 
 
+class Crew(Protocol):
+    """Threads that call functions, and their processes."""
+
+    def stop(self) -> None:
+        """End them."""
+
+
 exiting = False
+_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
 _epochs: weakref.WeakSet[Epoch] = weakref.WeakSet()
 
 _PATIENCE = 5.0  # seconds: a thread that does something else may keep its iterator for ever
@@ -33,6 +41,11 @@ def watch(epoch: Epoch) -> None:
     _epochs.add(epoch)
 
 
+def watch_crew(crew: Crew) -> None:
+    """End these threads at the interpreter's end, if they live so long."""
+    _crews.add(crew)
+
+
 def _close_all() -> None:  # a function, so that no variable keeps the last one alive
     for epoch in list(_epochs):
         epoch.close()
@@ -41,6 +54,8 @@ def _close_all() -> None:  # a function, so that no variable keeps the last one 
 def _end() -> None:
     global exiting
     exiting = True
+    for crew in list(_crews):
+        crew.stop()
     if not _epochs:
         return
     time.sleep(_TURN)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _arguments, _check, _cpus, _elements, _exit, _native, _replay, _spec
+from tfgoloader import _arguments, _check, _cpus, _crew, _elements, _exit, _native, _replay, _spec
 from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
-from tfgoloader._errors import TfGoLoaderError
+from tfgoloader._errors import FunctionError, TfGoLoaderError
 from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader._replay import Replay
 from tfgoloader.ops import BatchOp, OneHot, Op
@@ -159,6 +159,7 @@ class ImageLoader:
         )
         self.seed = secrets.randbits(64) if seed is None else _check.integer("seed", seed, 0, 2**64 - 1)
         self._seed_is_drawn = seed is None
+        self._operations = operations
         self._spec: dict[str, Any] = {
             "ops": [op._spec() for op in operations],
             "batch_ops": [op._spec() for op in batch_operations],
@@ -293,6 +294,7 @@ class ImageLoader:
                 _check.fail("seed", self.seed, f"{seed}, that of the state, or None, which takes it from there")
             self.seed = self._spec["seed"] = seed
             self._handle.close()
+            self._crew.stop()
             self._open()
         self._progress.jump(start)
 
@@ -306,7 +308,9 @@ class ImageLoader:
         return fingerprint(self._source, self._spec)
 
     def _open(self) -> None:
-        self._handle = Handle(call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(self._spec)))
+        number = call(_native.pybind_OpenLoader, self._source._handle.number, json.dumps(self._spec))
+        self._handle = Handle(number, self._operations)
+        self._crew = _crew.start(self)
         paths = self._source.file_paths if self._return_meta else ()
         self._element = _elements.element(call(_native.pybind_DescribeLoader, self._handle.number), paths)
 
@@ -392,16 +396,19 @@ class ImageLoader:
         reason of the files in the batches so far that were left out, replaced or raised.
         """
         stats: dict[str, Any] = json.loads(call(_native.pybind_Stats, self._handle.number))
+        stats["functions"] = _crew.by_name(stats["functions"])
         stats["bad_files"] = {to_text(path): to_text(reason) for path, reason in stats["bad_files"] or ()}
         return stats
 
     def close(self) -> None:
         """Stop the workers and free what is not in the user's hands; arrays stay valid, iteration raises.
 
+        Processes of ops.Python are gone afterwards; a thread that is in a function is waited for, at most five seconds.
         Closing twice does nothing. A loader that is garbage collected is closed.
         """
         alive.discard(self)
         self._handle.close()
+        self._crew.stop()
 
     def __enter__(self) -> ImageLoader:
         return self
@@ -463,12 +470,22 @@ class _Epoch:
 
     def _wait(self) -> Any:
         while not _exit.exiting:  # back in Python ten times a second, where Ctrl-C is seen
+            failure: BaseException | None = None
             try:
                 address = call(_native.pybind_Next, self._handle.number)
+            except FunctionError as error:
+                failure = self._loader._crew.original(error)
+                if failure is error:
+                    raise
             except TfGoLoaderError:
                 if _exit.exiting:
                     break
                 raise
+            if failure is not None:  # raised here, or the error would be its context
+                try:
+                    raise failure
+                finally:
+                    del failure  # its traceback has this frame
             if address == ENDED:
                 self._loader._progress.hand_over(self._iteration, Position(self._number + 1))
                 self._loader._end_epoch()

@@ -22,6 +22,8 @@ _NO_MATTER = {
     "return_meta",
 }  # for the batches; the seed is in the state itself
 
+_OF_THIS_RUN = {"workers", "function", "user_data"}  # of ops.Python and ops.Native: the last two are addresses
+
 
 class Position(NamedTuple):
     """Where an epoch begins, as docs/abi.md has it."""
@@ -75,6 +77,7 @@ class Progress:
 def fingerprint(source: Source, spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the batches depend on, name by name; long lists as digests."""
     fields = {name: value for name, value in spec.items() if name not in _NO_MATTER}
+    fields["ops"] = [{key: value for key, value in op.items() if key not in _OF_THIS_RUN} for op in fields["ops"]]
     fields["exclude"] = _digest(fields["exclude"])
     fields.update(source._digests())
     plain: dict[str, Any] = json.loads(json.dumps(fields))  # as it is after a turn as JSON: tuples are lists

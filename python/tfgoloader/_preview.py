@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from tfgoloader._errors import TfGoLoaderError
 from tfgoloader._position import Progress
+from tfgoloader.ops._external import External
+from tfgoloader.ops._op import Op
+from tfgoloader.ops._values import Normalization, Rescaling
 
 if TYPE_CHECKING:
     from tfgoloader._loader import ImageLoader
@@ -29,12 +32,11 @@ def draw(loader: ImageLoader, n: int) -> npt.NDArray[np.uint8]:
     import PIL.Image  # noqa: F401  or it would be missed only after the work
 
     own = copy.copy(loader)
-    boxes = loader._spec["boxes"]
     own._progress = Progress()
+    own._operations = _of_bytes(loader._operations)
     own._spec = {
         **loader._spec,
-        "ops": [op for op in loader._spec["ops"] if op["op"] not in ("Rescaling", "Normalization")],
-        "boxes": boxes and {**boxes, "format": "xyxy"},
+        "ops": [op._spec() for op in own._operations],
         "dtype": "uint8",
         "data_format": "channels_last",
         "prefetch": 0,
@@ -46,14 +48,32 @@ def draw(loader: ImageLoader, n: int) -> npt.NDArray[np.uint8]:
     source = loader._source
     has_targets = source.has_labels or source.has_masks or source.has_boxes
     with own:
-        batches = (_samples(batch, has_targets) for batch in own)
+        box_format = (loader._spec["boxes"] or {}).get("format")
+        batches = (_samples(batch, has_targets, box_format) for batch in own)
         samples = list(itertools.islice(itertools.chain.from_iterable(batches), n))
     if not samples:
         raise TfGoLoaderError("there is nothing to preview: the loader has no batch")
     return grid(samples, loader.class_names)
 
 
-def _samples(batch: Any, has_targets: bool) -> list[dict[str, Any]]:
+def _of_bytes(operations: list[Op]) -> list[Op]:
+    """Return the operations on values of 0 to 255: no Rescaling, no Normalization, no function that comes after one."""
+    kept: list[Op] = []
+    for place, op in enumerate(operations):
+        after = len(kept) < place
+        if not isinstance(op, (Rescaling, Normalization)) and not (after and isinstance(op, External)):
+            kept.append(op)
+    return kept
+
+
+def _edges(box: Any, box_format: str, height: int, width: int) -> Any:
+    """Return a box's left, upper, right and lower edge in pixels."""
+    if box_format == "xywh":
+        return box[0], box[1], box[0] + box[2], box[1] + box[3]
+    return box * (width, height, width, height) if box_format == "rel_xyxy" else box
+
+
+def _samples(batch: Any, has_targets: bool, box_format: str | None) -> list[dict[str, Any]]:
     images, targets = batch if has_targets else (batch, {})
     views = images if isinstance(images, tuple) else (images,)
     if not isinstance(targets, dict):
@@ -64,10 +84,11 @@ def _samples(batch: Any, has_targets: bool) -> list[dict[str, Any]]:
     for index in range(len(views[0])):
         sample: dict[str, Any] = {"images": [view[index] for view in views]}
         sample.update((name, targets[name][index]) for name in ("labels", "segmentation_masks") if name in targets)
-        if "bounding_boxes" in targets:
+        if box_format is not None:
             boxes = targets["bounding_boxes"]
-            count = boxes["count"][index]
-            sample["bounding_boxes"] = list(zip(boxes["boxes"][index][:count], boxes["labels"][index], strict=False))
+            found = boxes["boxes"][index][: boxes["count"][index]]
+            edges = [_edges(box, box_format, *views[0].shape[1:3]) for box in found]
+            sample["bounding_boxes"] = list(zip(edges, boxes["labels"][index], strict=False))
         samples.append(sample)
     return samples
 

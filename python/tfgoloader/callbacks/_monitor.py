@@ -245,6 +245,10 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
             cpu=steps.end_cpu - steps.begin_cpu,
             workers=loader.num_workers,
             cpus=_cpus.available(),
+            functions={
+                name: about["seconds"] - before["functions"][name]["seconds"]
+                for name, about in after["functions"].items()
+            },
         )
 
 
@@ -256,6 +260,7 @@ def _write(writer: Any, epoch: int, figures: Figures) -> None:
         plugin_data=tf.compat.v1.SummaryMetadata.PluginData(plugin_name="scalars"), data_class="DATA_CLASS_SCALAR"
     )
     values = {**asdict(figures), "wait_share": figures.wait_share, "images_per_second": figures.images_per_second}
+    values.update((f"functions/{name}", seconds) for name, seconds in values.pop("functions").items())
     with writer.as_default(step=epoch):
         for name, value in values.items():
             tf.summary.write(f"input/{name}", tf.constant(value, tf.float32), metadata=metadata)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
 STAGES = ("read", "decode", "augment")  # of the loader's workers
@@ -31,6 +31,7 @@ class Figures:
         cpu: CPU seconds of the whole process.
         workers: threads of the loader.
         cpus: processors that the process may use.
+        functions: seconds in each function of the user's (ops.Python, ops.Native), by its name, summed over its calls.
     """
 
     seconds: float
@@ -45,6 +46,7 @@ class Figures:
     cpu: float
     workers: int
     cpus: int
+    functions: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def wait_share(self) -> float:
@@ -67,9 +69,14 @@ class Figures:
         return self.bytes / max(1, self.images)
 
     @property
+    def workers_seconds(self) -> float:
+        """Seconds of all stages of the workers."""
+        return self.read + self.decode + self.augment
+
+    @property
     def busy_workers(self) -> float:
         """How many of the workers were at work on average; one that waits for a disk or a processor is."""
-        return (self.read + self.decode + self.augment) / self.seconds
+        return self.workers_seconds / self.seconds
 
     @property
     def busy_cpus(self) -> float:
@@ -87,8 +94,14 @@ def total(epochs: Iterable[Figures]) -> Figures:
     first, *others = epochs
     for epoch in others:
         seconds = first.seconds + epoch.seconds
-        sums = {f.name: getattr(first, f.name) + getattr(epoch, f.name) for f in fields(Figures)}
+        sums = {
+            f.name: getattr(first, f.name) + getattr(epoch, f.name) for f in fields(Figures) if f.name != "functions"
+        }
         sums["decoded"] = (first.decoded * first.images + epoch.decoded * epoch.images) / max(1, sums["images"])
+        sums["functions"] = {
+            name: first.functions.get(name, 0.0) + epoch.functions.get(name, 0.0)
+            for name in {**first.functions, **epoch.functions}
+        }
         first = replace(first, **{**sums, "seconds": seconds, "workers": first.workers, "cpus": first.cpus})
     return first
 
@@ -97,7 +110,7 @@ class Verdict(NamedTuple):
     """What holds a training up.
 
     Attributes:
-        bound: "model", "callbacks", "read", "decode", "augment", "workers" or "hand-over".
+        bound: "model", "callbacks", "read", "decode", "augment", "function" and its name, "workers" or "hand-over".
         text: that in words, with the figures it rests on and what would help.
     """
 
@@ -124,6 +137,14 @@ def judge(figures: Figures) -> Verdict:
 def _input(figures: Figures) -> tuple[str, str]:
     slowest = max(STAGES, key=lambda stage: getattr(figures, stage))
     idle = figures.cpus - figures.busy_cpus >= IDLE
+    if figures.functions:
+        function = max(figures.functions, key=lambda name: figures.functions[name])
+        taken, all_work = figures.functions[function], sum(figures.functions.values()) + figures.workers_seconds
+        if taken > getattr(figures, slowest):
+            return f"function {function}", (
+                f"{_percent(taken / all_work)} of the work is in it; cheaper steps, ops.Native, or processes in place "
+                "of threads that wait for the GIL, would help"
+            )
     if figures.busy_workers < BUSY * figures.workers:
         return "hand-over", (
             f"{figures.busy_workers:.1f} of {figures.workers} workers at work; other Python threads may hold up the "

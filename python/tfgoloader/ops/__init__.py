@@ -4,6 +4,7 @@ Operations are values: they draw nothing themselves. The core draws for each sam
 before it decodes the picture; operations on batches draw from (seed, epoch, batch).
 """
 
+from tfgoloader.ops._adapters import from_albumentations, from_keras_layer, from_torchvision
 from tfgoloader.ops._colour import (
     AutoContrast,
     Equalization,
@@ -21,6 +22,7 @@ from tfgoloader.ops._colour import (
     RandomSharpness,
     Solarization,
 )
+from tfgoloader.ops._external import Native, Python
 from tfgoloader.ops._geometry import (
     CenterCrop,
     Pad,
@@ -56,11 +58,13 @@ __all__ = [
     "CutMix",
     "Equalization",
     "MixUp",
+    "Native",
     "Normalization",
     "OneHot",
     "OneOf",
     "Op",
     "Pad",
+    "Python",
     "RandAugment",
     "RandomApply",
     "RandomBrightness",
@@ -90,4 +94,7 @@ __all__ = [
     "Resizing",
     "Solarization",
     "TrivialAugmentWide",
+    "from_albumentations",
+    "from_keras_layer",
+    "from_torchvision",
 ]

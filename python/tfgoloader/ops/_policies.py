@@ -17,6 +17,7 @@ from tfgoloader.ops._colour import (
     RandomSharpness,
     Solarization,
 )
+from tfgoloader.ops._external import External
 from tfgoloader.ops._geometry import RandomRotation, RandomShear, RandomTranslation
 from tfgoloader.ops._op import Op
 from tfgoloader.ops._values import Normalization, Rescaling
@@ -30,9 +31,12 @@ class _Policy(Op):
     ops: Sequence[Op]
 
     def _check_ops(self) -> None:
-        name, allowed = f"{type(self).__name__}.ops", "a list of operations, Rescaling and Normalization not among them"
+        name, allowed = (
+            f"{type(self).__name__}.ops",
+            "a list of operations, without Rescaling, Normalization, Python and Native",
+        )
         ops = _check.items(name, self.ops, allowed, Op)
-        if not ops or any(isinstance(op, (Rescaling, Normalization)) for op in ops):
+        if not ops or any(isinstance(op, (Rescaling, Normalization, External)) for op in ops):
             _check.fail(name, self.ops, allowed)
         self._set("ops", ops)
 

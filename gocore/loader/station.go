@@ -1,0 +1,147 @@
+package loader
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tfgoloader/gocore/augment"
+)
+
+// station is where samples wait for an operation of somebody else's.
+type station struct {
+	op                 *augment.External
+	queue              chan *request // of samples for a Python function
+	calls              atomic.Int64
+	waiting, busy, cpu atomic.Int64 // nanoseconds
+}
+
+// request is one call of a Python function, which a worker waits for.
+type request struct {
+	station      *station
+	area         *area
+	id           int64
+	slot         int // the worker's number
+	asked, taken time.Time
+	done         chan error // has room for the answer, so nobody waits to give it
+}
+
+// calls are the requests that are not answered yet.
+type calls struct {
+	mu   sync.Mutex
+	last int64
+	open map[int64]*request
+}
+
+func newStation(op *augment.External) *station {
+	return &station{op: op, queue: make(chan *request)}
+}
+
+// ask has a Python function called for what is in an area, and waits for it, or for the loader's end.
+func (l *Loader) ask(s *station, a *area, slot int) error {
+	r := &request{station: s, area: a, slot: slot, asked: time.Now(), done: make(chan error, 1)}
+	l.calls.mu.Lock()
+	l.calls.last++
+	r.id = l.calls.last
+	if l.calls.open == nil {
+		l.calls.open = map[int64]*request{}
+	}
+	l.calls.open[r.id] = r
+	l.calls.mu.Unlock()
+	defer l.forget(r.id) // before the area may go
+	select {
+	case s.queue <- r:
+	case <-l.ctx.Done():
+		return ErrClosed
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-l.ctx.Done():
+		return ErrClosed
+	}
+}
+
+func (l *Loader) forget(id int64) {
+	l.calls.mu.Lock()
+	defer l.calls.mu.Unlock()
+	delete(l.calls.open, id)
+}
+
+// find gives nil for a call that nobody waits for any more.
+func (l *Loader) find(id int64) *request {
+	l.calls.mu.Lock()
+	defer l.calls.mu.Unlock()
+	return l.calls.open[id]
+}
+
+// Call is a sample that waits in an area for a Python function. Of the areas of one slot, only that of the highest
+// number is in use.
+type Call struct {
+	ID         int64
+	Slot, Area int
+}
+
+// TakeCall waits, at most so long, for the next sample for the function at a place in the list of operations.
+// ErrPending means that it may be called again. Whoever takes a call finishes it.
+func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
+	s := l.station(position)
+	if s == nil {
+		return Call{}, configError(fmt.Sprintf("there is no Python function at place %d of the operations", position))
+	}
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case r := <-s.queue:
+		r.taken = time.Now()
+		s.waiting.Add(int64(r.taken.Sub(r.asked)))
+		return Call{r.id, r.slot, r.area.number}, nil
+	case <-l.ctx.Done():
+		return Call{}, ErrClosed
+	case <-timer.C:
+		return Call{}, ErrPending
+	}
+}
+
+func (l *Loader) station(position int) *station {
+	for _, s := range l.stations {
+		if s.op.Position == position && !s.op.Native() {
+			return s
+		}
+	}
+	return nil
+}
+
+// OpenArea gives a new file descriptor, the caller's, of the memory in which a call's sample lies.
+func (l *Loader) OpenArea(id int64) (int, error) {
+	l.calls.mu.Lock() // held all the time, so that the area stays
+	defer l.calls.mu.Unlock()
+	r := l.calls.open[id]
+	if r == nil {
+		return 0, ErrClosed
+	}
+	return unix.FcntlInt(uintptr(r.area.fd), unix.F_DUPFD_CLOEXEC, 0)
+}
+
+// FinishCall says that the function is done, how long it kept a processor, and what went wrong with it, if anything
+// did.
+func (l *Loader) FinishCall(id int64, cpu time.Duration, reason string) {
+	r := l.find(id)
+	if r == nil { // the loader was closed meanwhile
+		return
+	}
+	r.station.calls.Add(1)
+	r.station.busy.Add(int64(time.Since(r.taken)))
+	r.station.cpu.Add(int64(cpu))
+	var err error
+	if reason != "" {
+		err = &FunctionError{Call: id, Reason: reason}
+	}
+	select {
+	case r.done <- err:
+	default: // it has been finished before
+	}
+}

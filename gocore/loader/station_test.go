@@ -1,0 +1,162 @@
+package loader
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// withFunction puts a function between two crops of the loader's operations.
+func withFunction(s Spec, workers int) Spec {
+	s.Ops = []json.RawMessage{
+		json.RawMessage(`{"op":"RandomCrop","height":18,"width":20}`),
+		json.RawMessage(fmt.Sprintf(`{"op":"Python","name":"f","workers":%d}`, workers)),
+		json.RawMessage(`{"op":"RandomCrop","height":16,"width":16}`),
+	}
+	return s
+}
+
+// serve calls a function for a loader, as so many threads of Python would, until the loader is closed.
+func serve(t *testing.T, l *Loader, threads int, function func(*request) string) *sync.WaitGroup {
+	var group sync.WaitGroup
+	for range threads {
+		group.Go(func() {
+			for {
+				call, err := l.TakeCall(1, time.Second)
+				if errors.Is(err, ErrClosed) {
+					return
+				}
+				if err != nil {
+					continue
+				}
+				r := l.find(call.ID)
+				if r == nil { // closed in between
+					return
+				}
+				if r.slot != call.Slot || r.area.number != call.Area {
+					t.Errorf("call %v is in slot %d, area %d", call, r.slot, r.area.number)
+				}
+				l.FinishCall(call.ID, time.Millisecond, function(r))
+			}
+		})
+	}
+	return &group
+}
+
+func add(amount byte) func(*request) string {
+	return func(r *request) string {
+		for i := range r.area.picture(3).Pix {
+			r.area.picture(3).Pix[i] += amount
+		}
+		return ""
+	}
+}
+
+func TestFunctionsChangePictures(t *testing.T) {
+	samples := pictures(t, 12)
+	plain := spec()
+	plain.Shuffle = false
+	for _, threads := range []int{1, 4} {
+		l := open(t, samples, withFunction(plain, threads))
+		group := serve(t, l, threads, add(3))
+		for range 2 {
+			images, labels := all(t, begin(t, l))
+			for i, label := range labels {
+				want := bytes.Repeat([]byte{byte(10*label + 3)}, 16*16*3)
+				if got := images[i*16*16*3:][:16*16*3]; !bytes.Equal(got, want) {
+					t.Fatalf("%d threads: sample %d is %v", threads, i, got[:6])
+				}
+			}
+		}
+		stats := l.Stats().Functions
+		if len(stats) != 1 || stats[0].Name != "f" || stats[0].Position != 1 || stats[0].Calls < 24 || stats[0].CPUSeconds < 0.024 {
+			t.Errorf("stats %+v", stats)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		group.Wait()
+	}
+}
+
+func TestAFunctionThatFailsIsABadSample(t *testing.T) {
+	l := open(t, pictures(t, 12), withFunction(spec(), 2))
+	serve(t, l, 2, func(r *request) string {
+		if r.area.call().index == 7 {
+			return "seven"
+		}
+		return ""
+	})
+	epoch, failed := begin(t, l), 0
+	for {
+		_, _, err := next(epoch)
+		if errors.Is(err, ErrEnd) {
+			break
+		}
+		var sample *SampleError
+		var function *FunctionError
+		if errors.As(err, &sample) && errors.As(err, &function) && errors.Is(err, ErrFunction) {
+			failed++
+			if sample.Index != 7 || function.Reason != "seven" || function.Call == 0 {
+				t.Errorf("%+v: %+v", sample, function)
+			}
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d batches failed", failed)
+	}
+}
+
+func TestCloseDoesNotWaitForFunctions(t *testing.T) {
+	l := open(t, pictures(t, 12), withFunction(spec(), 2))
+	begin(t, l)
+	var call Call
+	for err := ErrPending; err != nil; {
+		if call, err = l.TakeCall(1, time.Second); err != nil && !errors.Is(err, ErrPending) {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.FinishCall(call.ID, 0, "") // nobody waits for it
+	if _, err := l.OpenArea(call.ID); !errors.Is(err, ErrClosed) {
+		t.Errorf("OpenArea: %v", err)
+	}
+	if _, err := l.TakeCall(1, time.Second); !errors.Is(err, ErrClosed) {
+		t.Errorf("TakeCall: %v", err)
+	}
+}
+
+func TestThereIsNoFunctionElsewhere(t *testing.T) {
+	l := open(t, pictures(t, 4), withFunction(spec(), 1))
+	for _, position := range []int{-1, 0, 2} {
+		if _, err := l.TakeCall(position, time.Second); !errors.Is(err, ErrConfig) {
+			t.Errorf("at %d: %v", position, err)
+		}
+	}
+}
+
+func TestAnAreaGrows(t *testing.T) {
+	var a area
+	defer a.close()
+	for number, size := range []int{100, 5000, 1 << 20} {
+		if err := a.reserve(size); err != nil {
+			t.Fatal(err)
+		}
+		if len(a.memory) < size || a.number != number+1 || slices.Max(a.memory) != 0 {
+			t.Errorf("area %d has %d bytes of %d", a.number, len(a.memory), size)
+		}
+		a.memory[size-1] = 1
+		if err := a.reserve(size); err != nil || a.memory[size-1] != 1 {
+			t.Errorf("an area that is large enough is another one: %v", err)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package pybind
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"tfgoloader/gocore/loader"
+)
+
+// TakeCall waits up to a tenth of a second for a sample for the Python function at a place in a loader's list of
+// operations, and gives the call's number, its slot and its area; an empty text where there is none.
+func TakeCall(loaderHandle, position int64) (text string, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return "", failure(err)
+	}
+	call, err := l.TakeCall(int(position), signalInterval)
+	switch {
+	case errors.Is(err, loader.ErrPending):
+		return "", nil
+	case err != nil:
+		return "", failure(err)
+	}
+	return fmt.Sprintf("%d %d %d", call.ID, call.Slot, call.Area), nil
+}
+
+// OpenArea gives a new file descriptor, the caller's, of the memory that a call is about.
+func OpenArea(loaderHandle, call int64) (fd int64, err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return 0, failure(err)
+	}
+	descriptor, err := l.OpenArea(call)
+	if err != nil {
+		return 0, failure(err)
+	}
+	return int64(descriptor), nil
+}
+
+// FinishCall says that the function is done: how many nanoseconds of a processor it took, and what went wrong, if
+// anything did.
+func FinishCall(loaderHandle, call, cpu int64, reason string) (err error) {
+	defer recovered(&err)
+	l, err := get[*loader.Loader](loaderHandle)
+	if err != nil {
+		return failure(err)
+	}
+	l.FinishCall(call, time.Duration(cpu), fileName(reason))
+	return nil
+}

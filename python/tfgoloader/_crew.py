@@ -1,0 +1,336 @@
+"""The threads, and processes, that call a user's functions for the core."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tfgoloader import _call, _check, _exit, _native
+from tfgoloader._core import call
+from tfgoloader._errors import ConfigError, FunctionError, TfGoLoaderError, printable
+from tfgoloader.ops._external import Python
+from tfgoloader.ops._op import Op
+from tfgoloader.sources import Source
+
+if TYPE_CHECKING:
+    from tfgoloader._loader import ImageLoader
+
+# Runs _call.py by its path, with nothing of the package: python -c BOOT path descriptor parent.
+_BOOT = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("_tfgoloader_call", sys.argv[1])
+sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+module.serve(*map(int, sys.argv[2:]))
+"""
+_PATIENCE = 5.0  # seconds, for a function to come back; a process that was killed is gone far sooner
+
+
+class _DiedError(Exception):
+    """The process is gone, or took too long; the text says how."""
+
+
+class _Process:
+    """A process that calls a function; started again where it died. One thread uses it."""
+
+    def __init__(self, payload: bytes, timeout: float | None) -> None:
+        self._payload = payload
+        self._timeout = timeout
+        self._lock = threading.Lock()  # whether it may still be started
+        self._stopped = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: socket.socket
+        self._areas: dict[int, int] = {}  # those that the process knows, by slot
+
+    def start(self) -> None:
+        """Start the process and wait until it has the function, whose errors are raised."""
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            if self._stopped:
+                ours.close()
+                raise _DiedError("the loader is closed")
+            self._connection, self._areas = ours, {}
+            arguments = [_call.__file__, str(theirs.fileno()), str(os.getpid())]
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, *arguments], stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),)
+            )
+        message = pickle.dumps((sys.path, self._payload))
+        try:
+            ours.sendall(_call.LENGTH.pack(len(message)) + message)
+        except ConnectionError:
+            raise self._death() from None
+        _, error = self._answer(None)
+        if error is not None:
+            self.end()
+            raise error
+
+    def call(self, loader: int, identity: int, slot: int, number: int) -> tuple[int, BaseException | None]:
+        """Have the function called; return the nanoseconds of the processor and the function's error."""
+        if self._process is None:
+            self.start()
+        new = self._areas.get(slot) != number
+        request = _call.REQUEST.pack(slot, number, new)
+        try:
+            if new:
+                descriptor = call(_native.pybind_OpenArea, loader, identity)
+                try:
+                    socket.send_fds(self._connection, [request], [descriptor])
+                finally:
+                    os.close(descriptor)
+                self._areas[slot] = number
+            else:
+                self._connection.sendall(request)
+        except ConnectionError:
+            raise self._death() from None
+        return self._answer(self._timeout)
+
+    def _answer(self, timeout: float | None) -> tuple[int, BaseException | None]:
+        self._connection.settimeout(timeout)
+        try:
+            spent, size = _call.ANSWER.unpack(_call.receive(self._connection, _call.ANSWER.size))
+            data = _call.receive(self._connection, size)
+        except TimeoutError:
+            self.end()
+            raise _DiedError(f"took longer than timeout={timeout} seconds, so its process was ended") from None
+        except (EOFError, ConnectionError):
+            raise self._death() from None
+        self._connection.settimeout(None)
+        return spent, _unpickled(data) if size else None
+
+    def _death(self) -> _DiedError:
+        code = self.end(kill=False)
+        if code >= 0:
+            return _DiedError(f"ended its process with exit code {code}")
+        perhaps = ", perhaps by the kernel for want of memory" if code == -signal.SIGKILL else ""
+        return _DiedError(f"lost its process, which was ended by {signal.Signals(-code).name}{perhaps}")
+
+    def end(self, kill: bool = True) -> int:
+        """End the process and return its exit code; `call` starts another one."""
+        assert self._process is not None
+        if kill:
+            self._process.kill()
+        self._connection.close()  # which ends one that lives
+        code = self._process.wait()
+        self._process = None
+        return code
+
+    def stop(self) -> None:
+        """From any thread: end the process for good; whoever waits for its answer is told."""
+        with self._lock:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        """Leave nothing of it, once it is stopped."""
+        if self._process is not None:
+            self.end()
+
+
+class Crew:
+    """All that call the functions of one loader, which it knows by its number alone, so as not to keep it alive."""
+
+    def __init__(self, loader: int, ops: Sequence[Op], source: Source, num_workers: int, keep: int) -> None:
+        """Start everything and wait until it is ready; `keep` exceptions at most wait to be raised.
+
+        Raises:
+            ConfigError: a function cannot be sent to a process, or needs what the source does not have.
+            Exception: what a process met when it took a function, such as an ImportError.
+        """
+        self._loader = loader
+        self._keep = keep
+        self._lock = threading.Lock()
+        self._errors: dict[int, BaseException] = {}  # by call, oldest first
+        self._stopping = False
+        self._ready: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        self._processes: list[_Process] = []
+        self._threads: list[threading.Thread] = []
+        for position, op in enumerate(ops):
+            if isinstance(op, Python):
+                self._add(op, _function(op, position, source), op.workers or num_workers)
+        _exit.watch_crew(self)
+        try:
+            for thread in self._threads:
+                thread.start()
+            for _ in self._threads:
+                if (failure := self._ready.get()) is not None:
+                    raise failure
+        except BaseException:
+            self.stop()
+            raise
+
+    def _add(self, op: Python, function: _call.Function, workers: int) -> None:
+        areas = _call.Areas()
+        payload = _payload(function) if op.executor == "process" else b""
+        for number in range(workers):
+            process = None
+            if op.executor == "process":
+                process = _Process(payload, op.timeout)
+                self._processes.append(process)
+            arguments = (function, areas, process)
+            name = f"tfgoloader {function.name} {number}"
+            self._threads.append(threading.Thread(target=self._run, args=arguments, name=name, daemon=True))
+
+    def _run(self, function: _call.Function, areas: _call.Areas, process: _Process | None) -> None:
+        try:
+            if process is not None:
+                process.start()
+        except BaseException as error:
+            self._ready.put(error)
+            return
+        self._ready.put(None)
+        while not self._stopping:
+            try:
+                text = call(_native.pybind_TakeCall, self._loader, function.position)
+            except TfGoLoaderError:  # the loader is closed
+                break
+            if text:
+                self._work(function, areas, process, *map(int, text.split()))
+        if process is not None:
+            process.close()
+
+    def _work(
+        self,
+        function: _call.Function,
+        areas: _call.Areas,
+        process: _Process | None,
+        identity: int,
+        slot: int,
+        number: int,
+    ) -> None:
+        spent, reason = 0, ""
+        error: BaseException | None = None
+        try:
+            if process is not None:
+                spent, error = process.call(self._loader, identity, slot, number)
+            else:
+                start = time.thread_time_ns()
+                function(areas.get(slot, number, lambda: call(_native.pybind_OpenArea, self._loader, identity)))
+                spent = time.thread_time_ns() - start
+        except _DiedError as death:
+            reason = f"{function.name} {death}"
+        except BaseException as raised:
+            error = raised
+        if error is not None:
+            reason = f"{function.name}: {type(error).__name__}: {error}"
+            self._note(identity, error)
+            error = None  # its traceback has this frame
+        with contextlib.suppress(TfGoLoaderError):  # the loader is closed
+            text = reason.encode("utf-8", "backslashreplace").decode("latin-1")
+            call(_native.pybind_FinishCall, self._loader, identity, spent, text)
+
+    def _note(self, identity: int, error: BaseException) -> None:
+        with self._lock:
+            self._errors[identity] = error
+            while len(self._errors) > self._keep:
+                del self._errors[next(iter(self._errors))]
+
+    def original(self, error: FunctionError) -> BaseException:
+        """Return the exception that the function raised, with the sample noted, or the error itself."""
+        with self._lock:
+            found = self._errors.pop(error._call, None)
+        if found is None:
+            return error
+        _annotate(found, f"in a function of ops.Python, with sample {error.index}: {printable(error.path)}", error)
+        return found
+
+    def stop(self, patience: float = _PATIENCE) -> None:
+        """End the processes, have the threads end after their present call, and wait so many seconds for that.
+
+        At the interpreter's end a thread that is in a library of C++ would end the process with an error.
+        """
+        self._stopping = True
+        for process in self._processes:
+            process.stop()
+        deadline = time.monotonic() + patience
+        for thread in self._threads:
+            if thread.is_alive() and thread is not threading.current_thread():
+                thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _annotate(error: BaseException, note: str, cause: BaseException) -> None:
+    """Add a note to an exception; before Python 3.11, which has none, what says the same as its first cause."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+        return
+    first = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    first.__cause__ = cause
+
+
+def _unpickled(data: bytes) -> BaseException:
+    """Return the exception that a process sent, with its traceback there."""
+    pickled, text = pickle.loads(data)
+    try:
+        error: BaseException = pickle.loads(pickled)
+    except Exception:  # its class can be imported there, but not here
+        return RuntimeError(text)
+    _annotate(error, f"in a process of its own:\n{text}", RuntimeError(text))
+    return error
+
+
+def _function(op: Python, position: int, source: Source) -> _call.Function:
+    """Return an operation's function, and what of it is to be given of what the source has."""
+    has = {"rng", *(["label"] if source.has_labels else []), *(["mask"] if source.has_masks else [])}
+    has |= {"boxes", "box_labels"} if source.has_boxes else set()
+    if missing := [name for name in op._required if name not in has]:
+        _check.fail("Python.fn", op.fn, f"one that needs no {missing[0]!r}, which the source does not have")
+    return _call.Function(op.fn, op.name, tuple(name for name in op._wanted if name in has), position)
+
+
+def _payload(function: _call.Function) -> bytes:
+    """Return what a process is sent of a function."""
+    parts = function.function, function.name, function.wanted, function.position
+    try:
+        import cloudpickle
+    except ImportError:
+        allowed = "a function that a process of its own can import, or the package cloudpickle, which sends any other"
+        try:
+            payload = pickle.dumps(parts)
+        except Exception as error:
+            raise ConfigError(f"Python.fn={function.function!r}: expected {allowed}") from error
+        if b"__main__" in payload:
+            _check.fail("Python.fn", function.function, allowed)
+        return payload
+    try:
+        data: bytes = cloudpickle.dumps(parts)
+    except Exception as error:
+        raise ConfigError(
+            f"Python.fn={function.function!r}: expected a function that can be sent to a process: {error}"
+        ) from error
+    return data
+
+
+def start(loader: ImageLoader) -> Crew:
+    """Return the crew of a loader, which ends with it."""
+    ops, boxes = loader._operations, loader._spec["boxes"]
+    for op in ops:
+        if isinstance(op, Python) and boxes and op._box_format not in (None, boxes["format"]):
+            _check.fail("box_format", boxes["format"], f"{op._box_format!r}, which {op.name} takes")
+    # As many samples may wait for somebody to take their batch.
+    keep = loader._batch_size * (loader._spec["prefetch"] + 3) if loader._on_error == "raise" else 0
+    crew = Crew(loader._handle.number, ops, loader._source, loader.num_workers, keep)
+    finalizer = weakref.finalize(loader, crew.stop, 0.0)  # the garbage collector waits for nobody
+    finalizer.atexit = False  # _exit.py ends it
+    return crew
+
+
+def by_name(functions: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return what the core says of functions, by their names, which get their places where they are not different."""
+    names = [function.pop("name") for function in functions]
+    return {
+        name if names.count(name) == 1 else f"{name} (ops[{function['position']}])": function
+        for name, function in zip(names, functions, strict=True)
+    }

@@ -1,0 +1,77 @@
+"""Functions for ops.Python; a process of its own imports them, so they import little."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+
+def jitter(image, rng):
+    """Change everything by random numbers: the same ones give the same picture."""
+    shifted = np.roll(image, rng.integers(0, 20, 2), (0, 1))
+    return np.where(rng.random(image.shape) < 0.5, 255 - shifted, shifted)
+
+
+def number_of_the_process(image):
+    """Write the process's number into the first pixels."""
+    image.reshape(-1)[:4] = np.frombuffer(os.getpid().to_bytes(4, "little"), np.uint8)
+    return image
+
+
+def modules(image):
+    """Tell whether this process has imported what it has no use for."""
+    image[:] = any(name in sys.modules for name in ("tensorflow", "tfgoloader", "pytest"))
+    return image
+
+
+class Refused(Exception):
+    """An exception of the user's own, with more than a text."""
+
+    def __init__(self, label):
+        super().__init__(f"label {label} is refused")
+        self.label = label
+
+    def __reduce__(self):
+        return Refused, (self.label,)
+
+
+def refuse_five(image, label):
+    """Raise for one sample."""
+    if label == 5:
+        raise Refused(label)
+    return image
+
+
+def exit_at_five(image, label):
+    """End the process at one sample."""
+    if label == 5:
+        os._exit(3)
+    return image
+
+
+def kill_at_five(image, label):
+    """Have the process ended as the kernel does it for want of memory."""
+    if label == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return image
+
+
+def hang_at_five(image, label):
+    """Never come back with one sample."""
+    while label == 5:
+        time.sleep(60)
+    return image
+
+
+class Awkward(Exception):
+    """An exception that pickle takes apart, but cannot put together."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def raise_awkward(image):
+    """Raise what cannot be sent."""
+    raise Awkward("one", "two")
