@@ -427,7 +427,7 @@ import tfgoloader as tgl
 from tfgoloader import ops
 
 def augment(image):
-    print("busy", flush=True)
+    print("busy\\n", end="", flush=True)  # in one piece, since threads print side by side
     time.sleep({seconds})
     return image
 
@@ -453,3 +453,13 @@ def test_ctrl_c_while_a_function_is_busy(paths):
 def test_the_end_of_the_interpreter(paths, last):
     result = run(BUSY.format(seconds=0.001) + last, *paths)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_what_has_no_workers_refuses_functions(paths):
+    pipeline = [ops.CenterCrop(HEIGHT, WIDTH), ops.Python(functions.jitter)]
+    with open_loader(paths, pipeline) as loader:
+        with pytest.raises(tgl.ConfigError, match="cannot be written down"):
+            _ = loader.spec
+        with pytest.raises(tgl.ConfigError, match=r"replay is not for lists with .*jitter"):
+            loader.replay(0, 0)
+        assert next(iter(loader))[0].shape == (5, HEIGHT, WIDTH, 3)

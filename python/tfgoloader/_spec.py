@@ -15,7 +15,9 @@ from tfgoloader._errors import ConfigError
 from tfgoloader.ops import BatchOp, OneHot, Op
 
 _OPS: dict[str, Any] = {
-    name: getattr(ops, name) for name in ops.__all__ if dataclasses.is_dataclass(getattr(ops, name))
+    name: getattr(ops, name)
+    for name in ops.__all__
+    if dataclasses.is_dataclass(getattr(ops, name)) and name not in ("Python", "Native")  # whose functions stay here
 }
 
 _DTYPES = ("float32", "float16", "bfloat16", "uint8", "uint16")
@@ -28,7 +30,7 @@ def op_to_dict(op: Op | BatchOp | OneHot) -> dict[str, Any]:
     """Return an operation's name, as op, and its arguments."""
     name = type(op).__name__
     if _OPS.get(name) is not type(op):
-        raise ConfigError(f"ops: {op!r} is none of tfgoloader.ops, which alone can be written down")
+        raise ConfigError(f"ops: {op!r} cannot be written down: a function of one's own is no part of a specification")
     return {"op": name, **{field.name: _plain(getattr(op, field.name)) for field in dataclasses.fields(_OPS[name])}}
 
 
