@@ -16,7 +16,7 @@ from statistics import median
 import dataset
 import machine
 from peer import BATCH
-from run import BUILD, HERE
+from session import BUILD, HERE
 from turns import Peer, PeerError, Turn
 
 # By the function: the feeders, the one to compare first. See peer_function.py.
