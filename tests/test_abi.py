@@ -419,8 +419,8 @@ def test_a_function(library, flat):
     crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
     loader = library.open_loader(source, ops=[crop, json.loads(about)], num_workers=1)
     epoch = library.pybind_Begin(loader, -1, 0, -1)
-    areas, indices = {}, []
-    for _ in range(4):
+    areas, indices, early = {}, [], []
+    while len(indices) < 4:
         while not (text := library.text("pybind_TakeCall", loader, 1)):
             pass
         call, slot, area = map(int, text.split())
@@ -429,6 +429,9 @@ def test_a_function(library, flat):
             areas[slot, area] = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
             os.close(descriptor)
         head = Call.from_buffer(areas[slot, area])
+        if head.epoch == 1:  # which is prepared meanwhile
+            early.append(text)
+            continue
         assert (head.seed, head.epoch, head.label, head.is_float) == (LOADER["seed"], 0, head.index, 0)
         assert (head.height, head.width, head.channels, head.output) == (SIZE, SIZE, 3, head.picture)
         pixels = np.ndarray((SIZE, SIZE, 3), np.uint8, areas[slot, area], head.picture)
@@ -448,7 +451,7 @@ def test_a_function(library, flat):
 
     epoch, calls = library.pybind_Begin(loader, -1, 0, -1), []
     while len(calls) < 4:
-        if text := library.text("pybind_TakeCall", loader, 1):
+        if text := early.pop(0) if early else library.text("pybind_TakeCall", loader, 1):
             calls.append(int(text.split()[0]))
             library.text("pybind_FinishCall", loader, calls[-1], 0, b"" if calls[1:] else "why \xe9".encode())
     code, about = failure(library.next_batch, epoch)
