@@ -47,7 +47,7 @@ def make_model(pause: float) -> Any:
     return model
 
 
-def train(listed: Path, images: int, pause: float, monitored: bool) -> dict[str, float]:
+def train(listed: Path, pause: float, monitored: bool) -> dict[str, float]:
     """Shares of the second epoch that were waited for input, by the profiler's clock, and by the monitor's."""
     import keras
     import tensorflow as tf
@@ -122,8 +122,8 @@ def main() -> int:
     for pause in map(float, chosen.pauses.split(",")):
         plain, watched = [], []
         for _ in range(chosen.rounds):
-            plain.append(train(listed, chosen.images, pause / 1000, False))
-            watched.append(train(listed, chosen.images, pause / 1000, True))
+            plain.append(train(listed, pause / 1000, False))
+            watched.append(train(listed, pause / 1000, True))
         results.append({"pause_ms": pause, "plain": plain, "monitored": watched})
 
         def middle(runs: list[dict[str, float]], name: str) -> str:

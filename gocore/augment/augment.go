@@ -28,14 +28,18 @@ type View struct {
 
 // crop keeps a part of what the view shows, flips included.
 func (v *View) crop(part image.Rectangle) {
-	size := v.Window.Size()
-	if v.FlipX {
+	v.Window = mirrored(part, v.Window.Size(), v.FlipX, v.FlipY).Add(v.Window.Min)
+}
+
+// mirrored is where a part of a picture of the given size lies once the picture is flipped.
+func mirrored(part image.Rectangle, size image.Point, flipX, flipY bool) image.Rectangle {
+	if flipX {
 		part.Min.X, part.Max.X = size.X-part.Max.X, size.X-part.Min.X
 	}
-	if v.FlipY {
+	if flipY {
 		part.Min.Y, part.Max.Y = size.Y-part.Max.Y, size.Y-part.Min.Y
 	}
-	v.Window = part.Add(v.Window.Min)
+	return part
 }
 
 // Geometry moves pixels: it draws, and composes with what came before.

@@ -215,6 +215,19 @@ func oneAfterAnother(t *testing.T, p *Pipeline, picture pixel.Picture, draw *sam
 	return picture
 }
 
+// bothWays is what a plan makes of the part of a picture that it decodes, and what its operations make of the picture one
+// after another; and whether the part is less than the whole.
+func bothWays(t *testing.T, p *Pipeline, picture pixel.Picture, draw *sample.Draw, index int64) (planned, want pixel.Picture, less bool) {
+	t.Helper()
+	size := image.Pt(picture.Width, picture.Height)
+	plan, err := p.Plan(size, draw, 4, 2, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned = written(t, p.Size, plan, cutOut(t, picture, View{Window: plan.Decode}))
+	return planned, oneAfterAnother(t, p, picture, draw, 4, 2, index), plan.Decode != image.Rectangle{Max: size}
+}
+
 // written is what a plan makes of the decoded part of a picture.
 func written(t *testing.T, size image.Point, plan Plan, decoded pixel.Picture) pixel.Picture {
 	t.Helper()
@@ -269,16 +282,10 @@ func TestPlansEqualOneAfterAnother(t *testing.T) {
 		p := parse(t, specs...)
 		size := image.Pt(60, 50)
 		picture := noisy(uint64(index), size.X, size.Y, 3)
-		plan, err := p.Plan(size, &draw, 4, 2, index)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if plan.Decode != (image.Rectangle{Max: size}) {
+		got, want, less := bothWays(t, p, picture, &draw, index)
+		if less {
 			smaller++
 		}
-		decoded := cutOut(t, picture, View{Window: plan.Decode})
-		got := written(t, p.Size, plan, decoded)
-		want := oneAfterAnother(t, p, picture, &draw, 4, 2, index)
 		if !bytes.Equal(got.Pix, want.Pix) {
 			t.Fatalf("the plan's pixels differ from those of\n%s", strings.Join(specs, "\n"))
 		}

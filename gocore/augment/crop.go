@@ -73,7 +73,7 @@ func (c *RandomCrop) levels() bool { return c.IfSmaller == "pad" && c.filling.le
 
 // Apply draws the row, then the column.
 func (c *RandomCrop) Apply(plan *Plan, random *rand.Rand) error {
-	size := plan.size()
+	size := plan.Size()
 	if !c.fits(size) {
 		switch c.IfSmaller {
 		case "resize":
@@ -85,7 +85,7 @@ func (c *RandomCrop) Apply(plan *Plan, random *rand.Rand) error {
 		default:
 			return c.tooSmall(size, c.String())
 		}
-		size = plan.size()
+		size = plan.Size()
 	}
 	y := random.IntN(size.Y - c.Height + 1)
 	x := random.IntN(size.X - c.Width + 1)
@@ -107,7 +107,7 @@ func (c *CenterCrop) OutputSize(in image.Point) (image.Point, error) {
 
 // Apply draws nothing.
 func (c *CenterCrop) Apply(plan *Plan, _ *rand.Rand) error {
-	size := plan.size()
+	size := plan.Size()
 	if !c.fits(size) {
 		return c.tooSmall(size, c.String())
 	}

@@ -58,13 +58,8 @@ func (e *erasing) rectangle(width, height int) image.Rectangle {
 }
 
 func (e *erasing) Apply(picture pixel.Picture, work *Work) {
-	r := e.rectangle(picture.Width, picture.Height)
-	if work.FlipX {
-		r.Min.X, r.Max.X = picture.Width-r.Max.X, picture.Width-r.Min.X
-	}
-	if work.FlipY {
-		r.Min.Y, r.Max.Y = picture.Height-r.Max.Y, picture.Height-r.Min.Y
-	}
+	size := image.Pt(picture.Width, picture.Height)
+	r := mirrored(e.rectangle(size.X, size.Y), size, work.FlipX, work.FlipY)
 	if r.Empty() {
 		return
 	}

@@ -29,25 +29,19 @@ func (f *framing) narrow(part image.Rectangle) image.Rectangle {
 }
 
 func (f *framing) write(to target, picture pixel.Picture, origin image.Point) error {
-	inner := f.inner()
-	frame := to
+	inner, frame := f.inner(), to.place
 	length := to.writer.Bytes(inner.Dx(), inner.Dy())
 	*to.buffer = slices.Grow((*to.buffer)[:0], length)[:length]
 	to.place = *to.buffer
 	if err := f.resampling.write(to, picture, origin); err != nil {
 		return err
 	}
-	at, size := inner.Sub(f.part.Min), f.part.Size()
-	if to.flipX {
-		at.Min.X, at.Max.X = size.X-at.Max.X, size.X-at.Min.X
-	}
-	if to.flipY {
-		at.Min.Y, at.Max.Y = size.Y-at.Max.Y, size.Y-at.Min.Y
-	}
+	size := f.part.Size()
+	at := mirrored(inner.Sub(f.part.Min), size, to.flipX, to.flipY)
 	if !f.part.Overlaps(f.at) {
 		at, to.place = image.Rectangle{}, nil
 	}
-	return to.writer.Frame(to.scratch, frame.place, size, to.place, at, f.fill)
+	return to.writer.Frame(to.scratch, frame, size, to.place, at, f.fill)
 }
 
 func (f *framing) forward(at point) (point, bool) {

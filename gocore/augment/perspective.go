@@ -31,7 +31,7 @@ func (r *RandomPerspective) Apply(plan *Plan, random *rand.Rand) error {
 	if !r.Factor.happens(random) {
 		return nil
 	}
-	size := plan.size()
+	size := plan.Size()
 	var corners [4]point
 	for i := range corners {
 		corner := point{float64(i%2) * float64(size.X-1), float64(i/2) * float64(size.Y-1)}

@@ -33,11 +33,8 @@ func whole(size image.Point) Plan {
 
 func (p *Plan) last() *stage { return &p.stages[len(p.stages)-1] }
 
-// Size is that of what comes out.
-func (p *Plan) Size() image.Point { return p.size() }
-
-// size is that of what an operation sees.
-func (p *Plan) size() image.Point { return p.last().Window.Size() }
+// Size is that of what the next operation sees, and after the last one of what comes out.
+func (p *Plan) Size() image.Point { return p.last().Window.Size() }
 
 // add applies a filter to what an operation sees.
 func (p *Plan) add(filter Filter) {
@@ -67,7 +64,7 @@ func (p *Plan) follow(next transition, size image.Point) {
 func (p *Plan) crop(part image.Rectangle) {
 	if p.trace != nil {
 		p.trace.note("window", rectangle(part))
-		p.trace.applied(part.Size() != p.size())
+		p.trace.applied(part.Size() != p.Size())
 	}
 	p.last().crop(part)
 }
@@ -86,14 +83,14 @@ func (p *Plan) flip(x, y bool) {
 
 // resample makes a picture of another size.
 func (p *Plan) resample(to image.Point, how pixel.Resampling) {
-	p.trace.resized(p.size(), to)
-	r := newResampling(p.size(), to, how)
+	p.trace.resized(p.Size(), to)
+	r := newResampling(p.Size(), to, how)
 	p.follow(&r, to)
 }
 
 // frame makes a picture of another size, and lays it in the middle of a constant, as tf.image.resize_with_pad does.
 func (p *Plan) frame(to image.Point, how pixel.Resampling, fill pixel.Fill) {
-	size := p.size()
+	size := p.Size()
 	ratio := max(float32(size.X)/float32(to.X), float32(size.Y)/float32(to.Y))
 	width, height := float32(size.X)/ratio, float32(size.Y)/ratio
 	inner := image.Pt(max(1, int(width)), max(1, int(height)))
@@ -111,9 +108,13 @@ func (p *Plan) frame(to image.Point, how pixel.Resampling, fill pixel.Fill) {
 
 // border adds a border around what an operation sees.
 func (p *Plan) border(border pixel.Border) {
+	some := border.Left|border.Top|border.Right|border.Bottom != 0
 	if p.trace != nil {
 		p.trace.note("padding", sides(border))
-		p.trace.applied(border.Left|border.Top|border.Right|border.Bottom != 0)
+		p.trace.applied(some)
+	}
+	if !some {
+		return
 	}
 	last := p.last()
 	if last.FlipX {
@@ -122,10 +123,7 @@ func (p *Plan) border(border pixel.Border) {
 	if last.FlipY {
 		border.Top, border.Bottom = border.Bottom, border.Top
 	}
-	if border.Left|border.Top|border.Right|border.Bottom == 0 {
-		return
-	}
-	size := p.size()
+	size := p.Size()
 	p.follow(&bordering{Border: border, input: size},
 		size.Add(image.Pt(border.Left+border.Right, border.Top+border.Bottom)))
 }
@@ -139,7 +137,7 @@ func (p *Plan) warp(matrix pixel.Matrix, interpolation pixel.Interpolation, fill
 	if matrix == identity {
 		return
 	}
-	last, size := p.last(), p.size()
+	last, size := p.last(), p.Size()
 	matrix, _ = times(last.mirror(), matrix)
 	last.FlipX, last.FlipY = false, false
 	if len(p.stages) > 1 && len(last.filters) == 0 {

@@ -137,12 +137,7 @@ func TestPolicyPlansEqualOneAfterAnother(t *testing.T) {
 		p := parse(t, specs...)
 		size := image.Pt(60, 55)
 		picture := noisy(uint64(index), size.X, size.Y, 3)
-		plan, err := p.Plan(size, &draw, 4, 2, index)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := written(t, p.Size, plan, cutOut(t, picture, View{Window: plan.Decode}))
-		want := oneAfterAnother(t, p, picture, &draw, 4, 2, index)
+		got, want, _ := bothWays(t, p, picture, &draw, index)
 		if string(got.Pix) != string(want.Pix) {
 			t.Fatalf("the plan's pixels differ from those of\n%s", strings.Join(specs, "\n"))
 		}
@@ -154,12 +149,7 @@ func TestMirroringBeforeAMixtureIsMirroringThePicture(t *testing.T) {
 	for index := range int64(20) {
 		p := parse(t, flip("horizontal_and_vertical"), everyPolicy[2], crop("CenterCrop", 30, 40))
 		picture := noisy(uint64(index), 40, 30, 3)
-		plan, err := p.Plan(image.Pt(40, 30), &draw, 4, 2, index)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := written(t, p.Size, plan, clone(picture))
-		want := oneAfterAnother(t, p, picture, &draw, 4, 2, index)
+		got, want, _ := bothWays(t, p, picture, &draw, index)
 		if string(got.Pix) != string(want.Pix) {
 			t.Fatalf("sample %d: mirrored pictures are mixed another way", index)
 		}

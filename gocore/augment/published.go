@@ -32,7 +32,7 @@ func (p *published) act(plan *Plan, name string, magnitude float64) {
 		p.move(plan, pixel.Matrix{0: 1, 4: 1, 5: -math.Trunc(magnitude)})
 	case "Rotate":
 		sin, cos := math.Sincos(magnitude * math.Pi / 180)
-		p.move(plan, around(plan.size(), cos, -sin, sin, cos))
+		p.move(plan, around(plan.Size(), cos, -sin, sin, cos))
 	case "Brightness":
 		filter(&fixed{tabulate(func(x float64) float64 { return x * (1 + magnitude) }), nil})
 	case "Color":

@@ -74,7 +74,7 @@ func (r *Resizing) levels() bool { return r.PadToAspectRatio && r.filling.levels
 
 // Apply draws nothing.
 func (r *Resizing) Apply(plan *Plan, _ *rand.Rand) error {
-	size := plan.size()
+	size := plan.Size()
 	switch {
 	case r.CropToAspectRatio:
 		plan.crop(r.inside(size))
@@ -157,7 +157,7 @@ func (r *ResizeShorter) to(size image.Point) image.Point {
 
 // Apply draws nothing.
 func (r *ResizeShorter) Apply(plan *Plan, _ *rand.Rand) error {
-	plan.resample(r.to(plan.size()), r.How())
+	plan.resample(r.to(plan.Size()), r.How())
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (r *RandomResizedCrop) OutputSize(image.Point) (image.Point, error) {
 
 // Apply draws a part.
 func (r *RandomResizedCrop) Apply(plan *Plan, random *rand.Rand) error {
-	plan.crop(r.part(plan.size(), random))
+	plan.crop(r.part(plan.Size(), random))
 	plan.resample(image.Pt(r.Width, r.Height), r.How())
 	return nil
 }

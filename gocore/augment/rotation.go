@@ -24,6 +24,6 @@ func (r *RandomRotation) OutputSize(in image.Point) (image.Point, error) {
 // Apply draws the share.
 func (r *RandomRotation) Apply(plan *Plan, random *rand.Rand) error {
 	sin, cos := math.Sincos(2 * math.Pi * r.Factor.draw(random))
-	r.move(plan, around(plan.size(), cos, -sin, sin, cos))
+	r.move(plan, around(plan.Size(), cos, -sin, sin, cos))
 	return nil
 }

@@ -27,7 +27,7 @@ func (r *RandomTranslation) OutputSize(in image.Point) (image.Point, error) {
 
 // Apply draws the share of the height, then that of the width.
 func (r *RandomTranslation) Apply(plan *Plan, random *rand.Rand) error {
-	size := plan.size()
+	size := plan.Size()
 	y := r.Height.draw(random) * float64(size.Y)
 	x := r.Width.draw(random) * float64(size.X)
 	r.move(plan, pixel.Matrix{0: 1, 2: -x, 4: 1, 5: -y})

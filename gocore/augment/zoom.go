@@ -30,6 +30,6 @@ func (r *RandomZoom) Apply(plan *Plan, random *rand.Rand) error {
 	if r.Width != nil {
 		width = 1 + r.Width.draw(random)
 	}
-	r.move(plan, around(plan.size(), width, 0, 0, height))
+	r.move(plan, around(plan.Size(), width, 0, 0, height))
 	return nil
 }

@@ -40,9 +40,7 @@ def boxes(source: Source, box_format: str, most: int | None, min_visible: float)
     """Return what the core is told of boxes; None where the source has none."""
     if most is not None and not source.has_boxes:
         _check.fail("max_boxes", most, "None, since the source has no boxes")
-    share = _check.number("min_visible", min_visible, "a share from 0 to 1")
-    if not 0 <= share <= 1:
-        _check.fail("min_visible", min_visible, "a share from 0 to 1")
+    share = _check.between("min_visible", min_visible, 0, 1, "a share from 0 to 1")
     about = {
         "format": _check.choice("box_format", box_format, ("xyxy", "rel_xyxy", "xywh")),
         "most": 0 if most is None else _check.integer("max_boxes", most, 1, 2**24),

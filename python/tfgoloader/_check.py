@@ -57,6 +57,15 @@ def number(field: str, value: Any, allowed: str = "a finite number") -> float:
     return result
 
 
+def between(field: str, value: Any, least: float, most: float, allowed: str | None = None) -> float:
+    """Return a number within bounds."""
+    allowed = allowed or f"a number from {least} to {most}"
+    result = number(field, value, allowed)
+    if not least <= result <= most:
+        fail(field, value, allowed)
+    return result
+
+
 def boolean(field: str, value: Any) -> bool:
     """Return True or False, and take nothing else for them."""
     if not isinstance(value, bool):

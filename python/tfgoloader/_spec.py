@@ -13,11 +13,12 @@ import numpy as np
 from tfgoloader import _check, _elements, ops
 from tfgoloader._errors import ConfigError
 from tfgoloader.ops import BatchOp, OneHot, Op
+from tfgoloader.ops._external import External
 
 _OPS: dict[str, Any] = {
-    name: getattr(ops, name)
-    for name in ops.__all__
-    if dataclasses.is_dataclass(getattr(ops, name)) and name not in ("Python", "Native")  # whose functions stay here
+    kind.__name__: kind
+    for kind in (getattr(ops, name) for name in ops.__all__)
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and not issubclass(kind, External)
 }
 
 _DTYPES = ("float32", "float16", "bfloat16", "uint8", "uint16")

@@ -28,13 +28,6 @@ class _Colour(Op):
         return {name: value for name, value in super()._spec().items() if name != "value_range"}
 
 
-def _number(name: str, value: Any, least: float, most: float, allowed: str) -> float:
-    number = _check.number(name, value, allowed)
-    if not least <= number <= most:
-        _check.fail(name, value, allowed)
-    return number
-
-
 @dataclass(frozen=True)
 class _Applied(_Colour):
     """An operation that Keras always applies."""
@@ -369,4 +362,4 @@ def _fill(value: float | Sequence[float]) -> tuple[int, ...]:
     items = value if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else [value] * 3
     if len(items) != 3:
         _check.fail(name, value, allowed)
-    return tuple(int(_number(name, item, 0, 255, allowed) + 0.5) for item in items)
+    return tuple(int(_check.between(name, item, 0, 255, allowed) + 0.5) for item in items)

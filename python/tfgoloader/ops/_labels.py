@@ -24,7 +24,5 @@ class OneHot:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_classes", _check.integer("OneHot.num_classes", self.num_classes, 1, 2**24))
-        smoothing = _check.number("OneHot.label_smoothing", self.label_smoothing, "a number from 0 to 1")
-        if not 0 <= smoothing <= 1:
-            _check.fail("OneHot.label_smoothing", self.label_smoothing, "a number from 0 to 1")
+        smoothing = _check.between("OneHot.label_smoothing", self.label_smoothing, 0, 1)
         object.__setattr__(self, "label_smoothing", smoothing)

@@ -36,11 +36,7 @@ class Operation:
         self._set(field, tuple(ends if default_end == "itself" else sorted(ends)))
 
     def _check_number(self, field: str, least: float, most: float) -> None:
-        name, allowed = f"{type(self).__name__}.{field}", f"a number from {least} to {most}"
-        value = _check.number(name, getattr(self, field), allowed)
-        if not least <= value <= most:
-            _check.fail(name, getattr(self, field), allowed)
-        self._set(field, value)
+        self._set(field, _check.between(f"{type(self).__name__}.{field}", getattr(self, field), least, most))
 
     def _check_value_range(self) -> None:
         value = vars(self)["value_range"]
