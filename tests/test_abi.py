@@ -8,6 +8,7 @@ import mmap
 import os
 import re
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -415,7 +416,7 @@ def test_errors(library, flat, tmp_path):
 def test_a_function(library, flat):
     """As many calls as samples; the area is ours to change, and what is said of a call arrives."""
     source = library.open_source(kind="paths", paths=list(map(str, flat[:4])), labels=[0, 1, 2, 3])
-    (about,) = re.findall(r'`({"op": "Python".*?})`', PAGE)
+    (about,) = re.findall(r'`({"op": "Python"[^`]*})`', PAGE)
     crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
     loader = library.open_loader(source, ops=[crop, json.loads(about)], num_workers=1)
     epoch = library.pybind_Begin(loader, -1, 0, -1)
@@ -459,6 +460,39 @@ def test_a_function(library, flat):
     assert failure(library.pybind_OpenArea, loader, calls[0])[0] == "closed"
     library.text("pybind_Close", loader)
     assert failure(library.text, "pybind_TakeCall", loader, 1)[0] == "closed"
+
+
+def test_a_hosted_function(library, flat):
+    """The loader's workers run in our threads, and call by address."""
+    source = library.open_source(kind="paths", paths=list(map(str, flat[:4])), labels=[0, 1, 2, 3])
+    crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
+    function = {"op": "Python", "name": "f", "workers": 1, "hosted": True}
+    loader = library.open_loader(source, ops=[crop, function])
+    called = []
+
+    @ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))
+    def change(position, call, slot, area):
+        called.append((position, threading.current_thread().name))
+        descriptor = library.pybind_OpenArea(loader, call)
+        with mmap.mmap(descriptor, os.fstat(descriptor).st_size) as memory:
+            head = Call.from_buffer_copy(memory)
+            memory[head.picture : head.picture + 3 * SIZE * SIZE] = bytes(3 * SIZE * SIZE)
+        os.close(descriptor)
+        library.text("pybind_FinishCall", loader, call, 0, b"")
+
+    address = ctypes.cast(change, ctypes.c_void_p).value
+    names = [f"host {number}" for number in range(library.pybind_Hosts(loader))]
+    hosts = [threading.Thread(target=library.text, args=("pybind_Host", loader, address), name=name) for name in names]
+    for thread in hosts:
+        thread.start()
+    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
+    assert not array(address, 64, (4, SIZE, SIZE, 3), np.float32).any()
+    library.tgl_slab_release(address)
+    library.text("pybind_Close", loader)
+    for thread in hosts:
+        thread.join()
+    assert {position for position, _ in called} == {1}
+    assert {name for _, name in called} <= set(names)
 
 
 def test_file_names_are_bytes(library, tmp_path):

@@ -16,6 +16,8 @@ type External struct {
 	Width  int `json:"width"`
 	// Workers is how many pictures a Python function is at, at once; 0 for as many as the loader has workers.
 	Workers int `json:"workers"`
+	// Hosted says that the loader's workers call it themselves, in threads of whoever has it.
+	Hosted bool `json:"hosted"`
 	// Masks and Boxes tell whether it changes those too.
 	Masks bool `json:"masks"`
 	Boxes bool `json:"boxes"`
@@ -46,7 +48,7 @@ func (e *External) check() error {
 		return fmt.Errorf("%s: an output of %d x %d pixels (height x width)", e, e.Height, e.Width)
 	case e.Native() && e.Function == 0:
 		return fmt.Errorf("%s: no function", e)
-	case e.Workers < 0:
+	case e.Workers < 0 || e.Workers > 1<<16:
 		return fmt.Errorf("%s: %d workers", e, e.Workers)
 	case e.Float && e.Height != 0:
 		return fmt.Errorf("%s changes the size, so it comes before Rescaling and Normalization", e)

@@ -24,6 +24,7 @@ type Loader struct {
 	ctx    context.Context // done when the loader is closed
 	cancel context.CancelFunc
 	group  errgroup.Group
+	hosts  chan *worker // that wait for a thread of the caller's
 
 	mu     sync.Mutex
 	work   *sync.Cond // there may be work for a worker
@@ -45,7 +46,7 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	for _, segment := range p.segments {
 		if segment.External != nil {
-			l.stations = append(l.stations, newStation(segment.External))
+			l.stations = append(l.stations, newStation(segment.External, spec.Workers))
 		}
 	}
 	workers := make([]*worker, p.crew())
@@ -59,12 +60,21 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 		}
 	}
 	// With a turn to spare for the user's calls, Go's monitor leaves a worker its turn while it is in C.
-	if turns := spec.Workers + 1; runtime.GOMAXPROCS(0) < turns {
+	turns := spec.Workers + 1
+	if p.hosted() {
+		turns = len(workers) + 1
+		l.hosts = make(chan *worker, len(workers))
+	}
+	if runtime.GOMAXPROCS(0) < turns {
 		runtime.GOMAXPROCS(turns)
 	}
 	context.AfterFunc(l.ctx, l.wake)
 	for _, w := range workers {
-		l.group.Go(w.run)
+		if p.hosted() {
+			l.hosts <- w
+		} else {
+			l.group.Go(w.run)
+		}
 	}
 	return l, nil
 }
@@ -147,10 +157,17 @@ func (l *Loader) remove(epoch *Epoch) {
 }
 
 // Close stops the workers, each after its present sample, and lets go of all memory that is not in the user's
-// hands. It may be called again.
+// hands. It may be called again. Workers that are hosted end a little later, in their threads.
 func (l *Loader) Close() error {
 	l.cancel()
 	err := l.group.Wait()
+	for range cap(l.hosts) {
+		select {
+		case w := <-l.hosts:
+			w.close()
+		default: // it is hosted
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, epoch := range l.epochs {

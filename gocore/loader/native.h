@@ -4,6 +4,7 @@
 
 #include "../../python/tfgoloader/include/tfgoloader_native.h"
 
+void tgl_host(uint64_t function, int64_t position, int64_t call, int64_t slot, int64_t area);
 int32_t tgl_native_change(
     uint64_t function, void *pixels, int64_t height, int64_t width, int64_t channels, int64_t stride, uint64_t seed,
     uint64_t user_data);

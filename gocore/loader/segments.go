@@ -6,6 +6,7 @@ import "C"
 import (
 	"fmt"
 	"image"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -62,6 +63,11 @@ func (p *plan) checkSize(size image.Point) error {
 		return fmt.Errorf("the output of %d x %d pixels (height x width) is over max_pixels=%d", size.Y, size.X, p.MaxPixels)
 	}
 	return nil
+}
+
+// hosted tells whether workers run in threads of the caller's.
+func (p *plan) hosted() bool {
+	return slices.ContainsFunc(p.segments, func(s *augment.Pipeline) bool { return s.External != nil && s.External.Hosted })
 }
 
 // crew is how many workers there are: those that wait for a Python function leave the processor to others.
@@ -180,12 +186,12 @@ func (w *worker) arrive(s *subject) error {
 }
 
 // change calls the function, or has it called.
-func (w *worker) change(s *subject, station *station, area *area, size image.Point) error {
+func (w *worker) change(s *subject, station *station, area *area, size image.Point) (err error) {
 	p := w.loader.plan
 	w.lap(&w.loader.counters.augment)
 	defer func() { w.clock = time.Now() }() // the time in between is the station's
 	if station.op.Native() {
-		err := w.changeNative(s, station, area)
+		err = w.changeNative(s, station, area)
 		station.calls.Add(1)
 		station.busy.Add(int64(time.Since(w.clock)))
 		return err
@@ -193,14 +199,18 @@ func (w *worker) change(s *subject, station *station, area *area, size image.Poi
 	if p.boxes != nil {
 		area.writeBoxes(s.boxes, p.boxes, size)
 	}
-	if err := w.loader.ask(station, area, w.number); err != nil {
+	if station.op.Hosted {
+		err = w.loader.visit(station, area, w)
+	} else {
+		err = w.loader.ask(station, area, w.number)
+	}
+	if err != nil {
 		return err
 	}
 	s.label = int64(area.call().label)
 	if p.boxes == nil || !station.op.Boxes {
 		return nil
 	}
-	var err error
 	s.boxes, err = area.readBoxes(s.boxes[:0], p.boxes, station.op.OutputSize(size))
 	return err
 }

@@ -14,7 +14,8 @@ import (
 // station is where samples wait for an operation of somebody else's.
 type station struct {
 	op                 *augment.External
-	queue              chan *request // of samples for a Python function
+	queue              chan *request // of samples for a Python function that others call
+	room               chan struct{} // holds as many as may be in a hosted one at once
 	calls              atomic.Int64
 	waiting, busy, cpu atomic.Int64 // nanoseconds
 }
@@ -36,21 +37,36 @@ type calls struct {
 	open map[int64]*request
 }
 
-func newStation(op *augment.External) *station {
-	return &station{op: op, queue: make(chan *request)}
+func newStation(op *augment.External, workers int) *station {
+	if op.Workers > 0 {
+		workers = op.Workers
+	}
+	return &station{op: op, queue: make(chan *request), room: make(chan struct{}, workers)}
 }
 
-// ask has a Python function called for what is in an area, and waits for it, or for the loader's end.
-func (l *Loader) ask(s *station, a *area, slot int) error {
+// request makes one that can be found until it is forgotten.
+func (l *Loader) request(s *station, a *area, slot int) *request {
 	r := &request{station: s, area: a, slot: slot, asked: time.Now(), done: make(chan error, 1)}
 	l.calls.mu.Lock()
+	defer l.calls.mu.Unlock()
 	l.calls.last++
 	r.id = l.calls.last
 	if l.calls.open == nil {
 		l.calls.open = map[int64]*request{}
 	}
 	l.calls.open[r.id] = r
-	l.calls.mu.Unlock()
+	return r
+}
+
+// begin says that somebody has taken it.
+func (r *request) begin() {
+	r.taken = time.Now()
+	r.station.waiting.Add(int64(r.taken.Sub(r.asked)))
+}
+
+// ask has others call a function for what is in an area, and waits for it, or for the loader's end.
+func (l *Loader) ask(s *station, a *area, slot int) error {
+	r := l.request(s, a, slot)
 	defer l.forget(r.id) // before the area may go
 	select {
 	case s.queue <- r:
@@ -96,8 +112,7 @@ func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
 	defer timer.Stop()
 	select {
 	case r := <-s.queue:
-		r.taken = time.Now()
-		s.waiting.Add(int64(r.taken.Sub(r.asked)))
+		r.begin()
 		return Call{r.id, r.slot, r.area.number}, nil
 	case <-l.ctx.Done():
 		return Call{}, ErrClosed
@@ -108,7 +123,7 @@ func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
 
 func (l *Loader) station(position int) *station {
 	for _, s := range l.stations {
-		if s.op.Position == position && !s.op.Native() {
+		if s.op.Position == position && !s.op.Native() && !s.op.Hosted {
 			return s
 		}
 	}

@@ -26,10 +26,11 @@ type worker struct {
 	draw    sample.Draw
 	augment augment.Work
 	mixer   mix.Mixer
-	plans   []augment.Plan // of a sample's views
-	boxes   []box          // of a sample
-	areas   []area         // where its pictures lie that functions are given, station by station
-	number  int            // among the loader's workers
+	plans   []augment.Plan                // of a sample's views
+	boxes   []box                         // of a sample
+	areas   []area                        // where its pictures lie that functions are given, station by station
+	number  int                           // among the loader's workers
+	call    func(position int, call Call) // calls a function, where the worker is hosted
 	copy    []byte
 	clock   time.Time
 }

@@ -89,7 +89,8 @@ def build_info() -> dict[str, str]:
     return info
 
 
-def _close(handle: int, keep: Any) -> None:
+def close(handle: int, keep: Any = None) -> None:
+    """End what a number stands for, once or again; `keep` has lived as long as it."""
     if not _forked:  # the parent still owns it
         _native.pybind_Close(handle)
 
@@ -100,7 +101,7 @@ class Handle:
     def __init__(self, number: int, keep: Any = None) -> None:
         """Take the number, and what has to live as long as that which it stands for."""
         self.number = number
-        self._finalizer = weakref.finalize(self, _close, number, keep)
+        self._finalizer = weakref.finalize(self, close, number, keep)
         self._finalizer.atexit = False  # what waits is ended by _exit.py, the rest goes with the process
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import pickle
 import queue
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfgoloader import _call, _check, _exit, _native
-from tfgoloader._core import call
+from tfgoloader._core import call, close
 from tfgoloader._errors import ConfigError, FunctionError, TfGoLoaderError, printable
 from tfgoloader.ops._external import Python
 from tfgoloader.ops._op import Op
@@ -34,6 +35,7 @@ sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 module.serve(*map(int, sys.argv[2:]))
 """
+_HOSTED = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))  # called with position, call, slot and area; see docs/abi.md
 _PATIENCE = 5.0  # seconds, for a function to come back; a process that was killed is gone far sooner
 
 
@@ -156,9 +158,13 @@ class Crew:
         self._ready: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
         self._processes: list[_Process] = []
         self._threads: list[threading.Thread] = []
+        self._hosted: dict[int, tuple[_call.Function, _call.Areas]] = {}  # by place in the list
+        self._visit = _HOSTED(self._call_hosted)
         for position, op in enumerate(ops):
             if isinstance(op, Python):
                 self._add(op, _function(op, position, source), op.workers or num_workers)
+        for number in range(call(_native.pybind_Hosts, loader)):
+            self._threads.append(threading.Thread(target=self._host, name=f"tfgoloader {number}", daemon=True))
         _exit.watch_crew(self)
         try:
             for thread in self._threads:
@@ -171,21 +177,34 @@ class Crew:
             raise
 
     def _add(self, op: Python, function: _call.Function, workers: int) -> None:
-        areas = _call.Areas()
-        payload = _payload(function) if op.executor == "process" else b""
+        if op.executor == "thread":
+            self._hosted[function.position] = function, _call.Areas()
+            return
+        payload = _payload(function)
         for number in range(workers):
-            process = None
-            if op.executor == "process":
-                process = _Process(payload, op.timeout)
-                self._processes.append(process)
-            arguments = (function, areas, process)
+            process = _Process(payload, op.timeout)
+            self._processes.append(process)
             name = f"tfgoloader {function.name} {number}"
-            self._threads.append(threading.Thread(target=self._run, args=arguments, name=name, daemon=True))
+            self._threads.append(threading.Thread(target=self._run, args=(function, process), name=name, daemon=True))
 
-    def _run(self, function: _call.Function, areas: _call.Areas, process: _Process | None) -> None:
+    def _host(self) -> None:
+        self._ready.put(None)
+        with contextlib.suppress(TfGoLoaderError):  # the loader is closed
+            call(_native.pybind_Host, self._loader, ctypes.cast(self._visit, ctypes.c_void_p).value)
+
+    def _call_hosted(self, position: int, identity: int, slot: int, number: int) -> None:
+        function, areas = self._hosted[position]
+        start = time.thread_time_ns()
         try:
-            if process is not None:
-                process.start()
+            function(areas.get(slot, number, lambda: call(_native.pybind_OpenArea, self._loader, identity)))
+        except BaseException as error:
+            self._finish(function, identity, time.thread_time_ns() - start, error)
+        else:
+            self._finish(function, identity, time.thread_time_ns() - start, None)
+
+    def _run(self, function: _call.Function, process: _Process) -> None:
+        try:
+            process.start()
         except BaseException as error:
             self._ready.put(error)
             return
@@ -195,37 +214,24 @@ class Crew:
                 text = call(_native.pybind_TakeCall, self._loader, function.position)
             except TfGoLoaderError:  # the loader is closed
                 break
-            if text:
-                self._work(function, areas, process, *map(int, text.split()))
-        if process is not None:
-            process.close()
+            if not text:
+                continue
+            identity, slot, number = map(int, text.split())
+            try:
+                spent, failure = process.call(self._loader, identity, slot, number)
+            except BaseException as error:
+                spent, failure = 0, error
+            self._finish(function, identity, spent, failure)
+            failure = None  # its traceback has this frame
+        process.close()
 
-    def _work(
-        self,
-        function: _call.Function,
-        areas: _call.Areas,
-        process: _Process | None,
-        identity: int,
-        slot: int,
-        number: int,
-    ) -> None:
-        spent, reason = 0, ""
-        error: BaseException | None = None
-        try:
-            if process is not None:
-                spent, error = process.call(self._loader, identity, slot, number)
-            else:
-                start = time.thread_time_ns()
-                function(areas.get(slot, number, lambda: call(_native.pybind_OpenArea, self._loader, identity)))
-                spent = time.thread_time_ns() - start
-        except _DiedError as death:
-            reason = f"{function.name} {death}"
-        except BaseException as raised:
-            error = raised
-        if error is not None:
+    def _finish(self, function: _call.Function, identity: int, spent: int, error: BaseException | None) -> None:
+        reason = ""
+        if isinstance(error, _DiedError):
+            reason = f"{function.name} {error}"
+        elif error is not None:
             reason = f"{function.name}: {type(error).__name__}: {error}"
             self._note(identity, error)
-            error = None  # its traceback has this frame
         with contextlib.suppress(TfGoLoaderError):  # the loader is closed
             text = reason.encode("utf-8", "backslashreplace").decode("latin-1")
             call(_native.pybind_FinishCall, self._loader, identity, spent, text)
@@ -251,6 +257,7 @@ class Crew:
         At the interpreter's end a thread that is in a library of C++ would end the process with an error.
         """
         self._stopping = True
+        close(self._loader)  # or the threads that host its workers would not come back
         for process in self._processes:
             process.stop()
         deadline = time.monotonic() + patience

@@ -63,7 +63,8 @@ class Python(External):
             function is sent to them by cloudpickle where that is installed, or else by its module and name; the script
             that makes the loader is not run again. What the function imports, each process imports. A process that
             dies is started again; the sample that it was at is a FunctionError.
-        workers: threads or processes, at least 1; None for the loader's num_workers.
+        workers: how many pictures the function is given at once, at least 1: by as many processes, or in as many of the
+            threads in which the loader's workers run then; None for the loader's num_workers.
         timeout: seconds that one call may take, after which its process is ended; for processes alone. None for no
             limit.
         output_shape: (height, width) of what the function returns; None where the size stays. With masks or boxes it
@@ -111,6 +112,7 @@ class Python(External):
 
     def _spec(self) -> dict[str, Any]:
         about = {"op": "Python", "name": self.name, "workers": self.workers or 0}  # 0 for num_workers
+        about["hosted"] = self.executor == "thread"
         return {**about, **self._shape(), "masks": "mask" in self._wanted, "boxes": "boxes" in self._wanted}
 
 
