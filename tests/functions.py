@@ -75,3 +75,37 @@ class Awkward(Exception):
 def raise_awkward(image):
     """Raise what cannot be sent."""
     raise Awkward("one", "two")
+
+
+def swap(image, label, rng):
+    """Change whole batches: another order, and another sign for some."""
+    order = rng.permutation(len(image))
+    return {"image": np.where(rng.random(image.shape) < 0.5, -image[order], image[order]), "label": label[order]}
+
+
+def mirror(image):
+    """Mirror pictures, whose last axis is the columns."""
+    return image[..., ::-1]
+
+
+def mirror_all(image, label, mask, boxes, box_labels):
+    """Mirror batches with all that goes along, some of it in place."""
+    left = boxes[..., 0].copy()
+    boxes[..., 0] = image.shape[2] - boxes[..., 2]
+    boxes[..., 2] = image.shape[2] - left
+    box_labels *= 2
+    return {"image": image[:, :, ::-1], "mask": mask[:, :, ::-1], "label": label + 1}
+
+
+def refuse_batch_of_five(image, label):
+    """Raise for the batch with one sample."""
+    if 5 in label:
+        raise Refused(5)
+    return image
+
+
+def kill_at_batch_of_five(image, label):
+    """Have the process ended at one batch."""
+    if 5 in label:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return image

@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -27,6 +28,22 @@ type External struct {
 
 	Position int  `json:"-"` // in the user's list
 	Float    bool `json:"-"` // it comes after Rescaling or Normalization, so values are float32, in the batch
+}
+
+// ParseWhole reads a function that is given whole batches, at its place in the user's list; nil where the operation is
+// another one.
+func ParseWhole(spec json.RawMessage, position int) (*External, error) {
+	e := &External{Position: position}
+	if err := json.Unmarshal(spec, e); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if e.Op != "Python" {
+		return nil, nil
+	}
+	if e.Height != 0 {
+		return nil, fmt.Errorf("%w: %s changes the size of a batch's pictures", ErrConfig, e)
+	}
+	return e, e.check()
 }
 
 func (e *External) String() string { return fmt.Sprintf("%s(%s)", e.Op, e.Name) }

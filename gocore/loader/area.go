@@ -20,8 +20,13 @@ import (
 // has no name in any file system, so nothing is left of it when its processes are gone.
 type area struct {
 	memory []byte
+	shared
+}
+
+// shared is how others are told of memory.
+type shared struct {
 	fd     int
-	number int // of areas that there were in this place; 0 before the first
+	number int // of an area, of those that there were in this place; 0 before the first. Of a slab, its address.
 }
 
 // reserve makes room; what was in the area is lost where it was too small.

@@ -7,7 +7,8 @@ import "C"
 func (l *Loader) Hosts() int { return cap(l.hosts) }
 
 // Host makes a worker of the calling thread, until the loader is closed. The C function at the address is given the
-// function's place in the list of operations, the call, its slot and its area; it finishes the call before it returns.
+// function's place in the list of operations, the call, its slot and its area, or for whole batches the slab's address;
+// it finishes the call before it returns.
 func (l *Loader) Host(function uint64) error {
 	return l.host(func(position int, call Call) {
 		C.tgl_host(C.uint64_t(function), C.int64_t(position), C.int64_t(call.ID), C.int64_t(call.Slot), C.int64_t(call.Area))
@@ -27,9 +28,9 @@ func (l *Loader) host(visit func(position int, call Call)) error {
 	}
 }
 
-// visit has the worker's own thread call a function for what is in an area.
-func (l *Loader) visit(s *station, a *area, w *worker) error {
-	r := l.request(s, a, w.number)
+// visit has the worker's own thread call a function for what is in an area, or a slab.
+func (l *Loader) visit(s *station, memory shared, w *worker) error {
+	r := l.request(s, memory, w.number)
 	defer l.forget(r.id)
 	select {
 	case s.room <- struct{}{}:
@@ -38,7 +39,7 @@ func (l *Loader) visit(s *station, a *area, w *worker) error {
 		return ErrClosed
 	}
 	r.begin()
-	w.call(s.op.Position, Call{r.id, r.slot, r.area.number})
+	w.call(s.op.Position, Call{r.id, r.slot, memory.number})
 	select {
 	case err := <-r.done:
 		return err

@@ -44,10 +44,8 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	l := &Loader{plan: p, list: list, pool: &pool{layout: p.layout, spare: spec.Prefetch + 2}, bad: map[int64]*SampleError{}}
 	l.work = sync.NewCond(&l.mu)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	for _, segment := range p.segments {
-		if segment.External != nil {
-			l.stations = append(l.stations, newStation(segment.External, spec.Workers))
-		}
+	for _, e := range p.externals() {
+		l.stations = append(l.stations, newStation(e, spec.Workers))
 	}
 	workers := make([]*worker, p.crew())
 	for i := range workers {

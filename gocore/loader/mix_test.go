@@ -86,7 +86,7 @@ func (panics) Draw(*rand.Rand, int, image.Point) []mix.Share { panic("a defect")
 
 func TestAPanicWhileMixingTakesThePlaceOfItsBatch(t *testing.T) {
 	loader := open(t, pictures(t, 8), mixing(2))
-	loader.plan.mixtures = []mix.Operation{panics{}}
+	loader.plan.wholes = []whole{{mixture: panics{}}}
 	epoch := begin(t, loader)
 	for range 2 {
 		if _, err := take(epoch); !errors.Is(err, ErrPanic) {

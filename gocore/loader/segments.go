@@ -65,17 +65,33 @@ func (p *plan) checkSize(size image.Point) error {
 	return nil
 }
 
+// externals are the operations of somebody else's, in order.
+func (p *plan) externals() []*augment.External {
+	var all []*augment.External
+	for _, segment := range p.segments {
+		if segment.External != nil {
+			all = append(all, segment.External)
+		}
+	}
+	for _, whole := range p.wholes {
+		if whole.external != nil {
+			all = append(all, whole.external)
+		}
+	}
+	return all
+}
+
 // hosted tells whether workers run in threads of the caller's.
 func (p *plan) hosted() bool {
-	return slices.ContainsFunc(p.segments, func(s *augment.Pipeline) bool { return s.External != nil && s.External.Hosted })
+	return slices.ContainsFunc(p.externals(), func(e *augment.External) bool { return e.Hosted })
 }
 
 // crew is how many workers there are: those that wait for a Python function leave the processor to others.
 func (p *plan) crew() int {
 	crew := p.Workers
-	for _, segment := range p.segments {
-		switch e := segment.External; {
-		case e == nil || e.Native():
+	for _, e := range p.externals() {
+		switch {
+		case e.Native():
 		case e.Workers == 0:
 			crew += p.Workers
 		default:
@@ -166,7 +182,7 @@ func (w *worker) arrive(s *subject) error {
 	if p.pipeline.External == nil {
 		return nil
 	}
-	place := len(w.areas) - 1
+	place := len(p.segments) - 1
 	station, area := w.loader.stations[place], &w.areas[place]
 	if err := area.arrange(s, station.op, p.Channels, p.mostBoxes()); err != nil {
 		return err
@@ -200,9 +216,9 @@ func (w *worker) change(s *subject, station *station, area *area, size image.Poi
 		area.writeBoxes(s.boxes, p.boxes, size)
 	}
 	if station.op.Hosted {
-		err = w.loader.visit(station, area, w)
+		err = w.loader.visit(station, area.shared, w)
 	} else {
-		err = w.loader.ask(station, area, w.number)
+		err = w.loader.ask(station, area.shared, w.number)
 	}
 	if err != nil {
 		return err

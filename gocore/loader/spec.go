@@ -50,7 +50,7 @@ type plan struct {
 	segments  []*augment.Pipeline // between operations of somebody else's
 	pipeline  *augment.Pipeline   // the last one
 	writer    *pixel.Writer
-	mixtures  []mix.Operation
+	wholes    []whole // for batches
 	pictures  mix.Pictures
 	codec     codec.Options
 	layout    *layout

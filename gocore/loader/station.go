@@ -23,7 +23,7 @@ type station struct {
 // request is one call of a Python function, which a worker waits for.
 type request struct {
 	station      *station
-	area         *area
+	memory       shared
 	id           int64
 	slot         int // the worker's number
 	asked, taken time.Time
@@ -45,8 +45,8 @@ func newStation(op *augment.External, workers int) *station {
 }
 
 // request makes one that can be found until it is forgotten.
-func (l *Loader) request(s *station, a *area, slot int) *request {
-	r := &request{station: s, area: a, slot: slot, asked: time.Now(), done: make(chan error, 1)}
+func (l *Loader) request(s *station, memory shared, slot int) *request {
+	r := &request{station: s, memory: memory, slot: slot, asked: time.Now(), done: make(chan error, 1)}
 	l.calls.mu.Lock()
 	defer l.calls.mu.Unlock()
 	l.calls.last++
@@ -65,8 +65,8 @@ func (r *request) begin() {
 }
 
 // ask has others call a function for what is in an area, and waits for it, or for the loader's end.
-func (l *Loader) ask(s *station, a *area, slot int) error {
-	r := l.request(s, a, slot)
+func (l *Loader) ask(s *station, memory shared, slot int) error {
+	r := l.request(s, memory, slot)
 	defer l.forget(r.id) // before the area may go
 	select {
 	case s.queue <- r:
@@ -105,7 +105,7 @@ type Call struct {
 // ErrPending means that it may be called again. Whoever takes a call finishes it.
 func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
 	s := l.station(position)
-	if s == nil {
+	if s == nil || s.op.Native() || s.op.Hosted {
 		return Call{}, configError(fmt.Sprintf("there is no Python function at place %d of the operations", position))
 	}
 	timer := time.NewTimer(atMost)
@@ -113,7 +113,7 @@ func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
 	select {
 	case r := <-s.queue:
 		r.begin()
-		return Call{r.id, r.slot, r.area.number}, nil
+		return Call{r.id, r.slot, r.memory.number}, nil
 	case <-l.ctx.Done():
 		return Call{}, ErrClosed
 	case <-timer.C:
@@ -123,7 +123,7 @@ func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
 
 func (l *Loader) station(position int) *station {
 	for _, s := range l.stations {
-		if s.op.Position == position && !s.op.Native() && !s.op.Hosted {
+		if s.op.Position == position {
 			return s
 		}
 	}
@@ -138,7 +138,7 @@ func (l *Loader) OpenArea(id int64) (int, error) {
 	if r == nil {
 		return 0, ErrClosed
 	}
-	return unix.FcntlInt(uintptr(r.area.fd), unix.F_DUPFD_CLOEXEC, 0)
+	return unix.FcntlInt(uintptr(r.memory.fd), unix.F_DUPFD_CLOEXEC, 0)
 }
 
 // FinishCall says that the function is done, how long it kept a processor, and what went wrong with it, if anything

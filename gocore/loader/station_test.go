@@ -63,7 +63,7 @@ func mapped(l *Loader, call Call) (*area, error) {
 		return nil, err
 	}
 	memory, err := unix.Mmap(fd, 0, int(about.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	return &area{memory: memory, fd: fd}, err
+	return &area{memory: memory, shared: shared{fd: fd}}, err
 }
 
 func add(amount byte) func(*area) string {

@@ -28,7 +28,7 @@ type worker struct {
 	mixer   mix.Mixer
 	plans   []augment.Plan                // of a sample's views
 	boxes   []box                         // of a sample
-	areas   []area                        // where its pictures lie that functions are given, station by station
+	areas   []area                        // where pictures lie that functions are given, segment by segment, and then batches
 	number  int                           // among the loader's workers
 	call    func(position int, call Call) // calls a function, where the worker is hosted
 	copy    []byte
@@ -40,7 +40,7 @@ func newWorker(l *Loader, number int) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{loader: l, decoder: decoder, areas: make([]area, len(l.stations)), number: number}
+	w := &worker{loader: l, decoder: decoder, areas: make([]area, len(l.plan.segments)+1), number: number}
 	if l.plan.masks != nil {
 		if w.masks, err = codec.NewDecoder(masksOf(l.plan.codec)); err != nil {
 			decoder.Close()

@@ -8,18 +8,30 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tfgoloader import _check
-from tfgoloader.ops import BatchOp, Op
+from tfgoloader.ops import BatchOp, OneHot, Op
 from tfgoloader.sources import Source
 
 
-def operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[BatchOp]]:
+def operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[Op | BatchOp]]:
     """Return the operations on pictures, and those on batches, which come after them."""
     items = _check.items("ops", ops, "a list of operations from tfgoloader.ops", (Op, BatchOp))
-    single = [op for op in items if isinstance(op, Op)]
-    whole = [op for op in items if isinstance(op, BatchOp)]
+    single = [op for op in items if not op._whole]
+    whole = [op for op in items if op._whole]
     if items != (*single, *whole):
         _check.fail("ops", list(items), f"{whole[0]}, which is for whole batches, after the operations on pictures")
     return single, whole
+
+
+def whole_batches(ops: Sequence[Op | BatchOp], source: Source, labels: OneHot | None, views: int) -> None:
+    """Check what operations on batches need."""
+    for op in ops:
+        if not isinstance(op, BatchOp):
+            if views != 1:
+                _check.fail("views", views, f"1 with {op}")
+        elif labels is None:
+            _check.fail("labels", labels, f"ops.OneHot(num_classes), whose rows {op} mixes")
+        elif source.has_masks or source.has_boxes:
+            _check.fail("ops", list(ops), f"none of {op} with masks or boxes, which it does not mix")
 
 
 def indices(source: Source, exclude: Collection[str]) -> list[int]:

@@ -17,8 +17,8 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,20 @@ class Call(ctypes.Structure):
     )
 
 
+class Header(ctypes.Structure):
+    """The first 64 bytes of a slab; see docs/abi.md."""
+
+    _fields_ = (
+        ("references", ctypes.c_uint32),
+        ("samples", ctypes.c_uint32),
+        ("size", ctypes.c_uint64),
+        ("epoch", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("tail", ctypes.c_int64),
+        ("reserved", ctypes.c_uint8 * 24),
+    )
+
+
 class Area:
     """Memory that one worker of the core writes samples into; it stays mapped while an array over it lives."""
 
@@ -61,7 +75,8 @@ class Area:
             self._memory = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
         finally:
             os.close(descriptor)
-        self.call = Call.from_buffer(self._memory)
+        self.call = Call.from_buffer(self._memory)  # where it holds a sample
+        self.header = Header.from_buffer(self._memory)  # where it holds a batch
 
     def array(self, at: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Return an array over the memory itself."""
@@ -123,26 +138,16 @@ class Function:
                 f"{self.name} changes the size, so it has to return {', '.join(map(repr, sorted(missing)))}"
             )
         shape = call.output_height, call.output_width
-        if "image" in result:
-            self._put(area.array(call.output, (*shape, call.channels), dtype), "image", result["image"])
+        if "image" in result and (result["image"] is not image or call.output != call.picture):
+            _put(area.array(call.output, (*shape, call.channels), dtype), self.name, "image", result["image"])
         if "mask" in result:
-            self._put(area.array(call.output_mask, (*shape, 1), np.uint8), "mask", result["mask"])
+            _put(area.array(call.output_mask, (*shape, 1), np.uint8), self.name, "mask", result["mask"])
         if "boxes" in result or "box_labels" in result:
             self._put_boxes(
                 area, result.get("boxes", given.get("boxes")), result.get("box_labels", given.get("box_labels"))
             )
         if "label" in result:
             call.label = int(result["label"])
-
-    def _put(self, place: npt.NDArray[Any], what: str, value: Any) -> None:
-        value = np.asarray(value)
-        if value.dtype != place.dtype:
-            raise TypeError(f"{self.name} returned {value.dtype} for the {what}, expected {place.dtype}")
-        if value.shape == place.shape[:2] and place.shape[2] == 1:  # many libraries drop the axis of a single channel
-            value = value[..., np.newaxis]
-        if value.shape != place.shape:
-            raise ValueError(f"{self.name} returned shape {value.shape} for the {what}, expected {place.shape}")
-        np.copyto(place, value)  # also where they overlap; an array onto itself costs little beside the function
 
     def _put_boxes(self, area: Area, boxes: Any, labels: Any) -> None:
         call = area.call
@@ -157,6 +162,63 @@ class Function:
         call.boxes = len(values)
         area.array(call.box_values, values.shape, np.float64)[:] = values
         area.array(call.box_labels, classes.shape, np.int64)[:] = classes
+
+
+class Memory(Protocol):
+    """What holds a batch."""
+
+    header: Header
+
+    def array(self, offset: int, shape: tuple[int, ...], dtype: npt.DTypeLike, /) -> npt.NDArray[Any]:
+        """Return an array over the memory itself."""
+
+
+class BatchFunction:
+    """A user's function of whole batches, whose arrays lie at places as `_elements.Place` has them."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        wanted: tuple[str, ...],
+        position: int,
+        places: Mapping[str, tuple[int, tuple[int, ...], npt.DTypeLike]],
+        seed: int,
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.wanted = wanted
+        self.position = position
+        self.places = places  # of the image, and by the names of what is wanted
+        self.seed = seed
+
+    def __call__(self, memory: Memory) -> None:
+        """Call it with the batch in the memory, and leave there what it gives."""
+        header = memory.header
+        arrays = {
+            name: memory.array(offset, (header.samples, *shape), dtype)
+            for name, (offset, shape, dtype) in self.places.items()
+        }
+        given: dict[str, Any] = {name: array for name, array in arrays.items() if name != "image"}
+        if "rng" in self.wanted:
+            given["rng"] = np.random.default_rng([self.seed, header.epoch, header.batch, self.position])
+        result = self.function(arrays["image"], **given)
+        for name, value in (result if isinstance(result, dict) else {"image": result}).items():
+            if name not in arrays:
+                raise ValueError(f"{self.name} returned {name!r}, which it was not given")
+            _put(arrays[name], self.name, name, value)
+
+
+def _put(place: npt.NDArray[Any], function: str, what: str, value: Any) -> None:
+    value = np.asarray(value)
+    if value.dtype != place.dtype:
+        raise TypeError(f"{function} returned {value.dtype} for the {what}, expected {place.dtype}")
+    if value.shape == place.shape[:-1] and place.shape[-1] == 1:  # many libraries drop the axis of a single channel
+        value = value[..., np.newaxis]
+    if value.shape != place.shape:
+        raise ValueError(f"{function} returned shape {value.shape} for the {what}, expected {place.shape}")
+    if value is not place:
+        np.copyto(place, value)  # also where they overlap
 
 
 # What parent and child say to each other: a request is the slot, the area and whether its descriptor comes along; an
@@ -198,7 +260,8 @@ def _serve(connection: socket.socket) -> None:
     sys.path[:] = paths
     areas = Areas()
     try:
-        function = Function(*pickle.loads(payload))
+        whole, about = pickle.loads(payload)
+        function = BatchFunction(**about) if whole else Function(**about)
     except BaseException as error:
         data = _pickled(error)
         connection.sendall(ANSWER.pack(0, len(data)) + data)

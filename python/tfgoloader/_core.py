@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _native
+from tfgoloader._call import Header
 from tfgoloader._errors import (
     ConfigError,
     DecodeError,
@@ -109,23 +110,12 @@ class Handle:
         self._finalizer()
 
 
-class Header(ctypes.Structure):
-    """The first 64 bytes of a slab; see docs/abi.md."""
-
-    _fields_ = (
-        ("references", ctypes.c_uint32),
-        ("samples", ctypes.c_uint32),
-        ("size", ctypes.c_uint64),
-        ("epoch", ctypes.c_int64),
-        ("batch", ctypes.c_int64),
-        ("tail", ctypes.c_int64),
-        ("reserved", ctypes.c_uint8 * 24),
-    )
-
-
 _release = ctypes.CDLL(_native.__file__).tgl_slab_release
 _release.argtypes = (ctypes.c_void_p,)
 _release.restype = None
+_retain = ctypes.CDLL(_native.__file__).tgl_slab_retain
+_retain.argtypes = (ctypes.c_void_p,)
+_retain.restype = None
 
 
 class Slab:
@@ -141,6 +131,12 @@ class Slab:
             "typestr": "|u1",
             "data": (address, False),
         }
+
+    @classmethod
+    def shared(cls, address: int) -> Slab:
+        """Return an owner of one more reference."""
+        _retain(address)
+        return cls(address)
 
     def array(self, offset: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Return an array over the slab's own memory that starts so many bytes into it."""

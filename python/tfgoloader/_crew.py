@@ -17,11 +17,11 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfgoloader import _call, _check, _exit, _native
-from tfgoloader._core import call, close
+from tfgoloader import _call, _check, _elements, _exit, _native
+from tfgoloader._core import Slab, call, close
 from tfgoloader._errors import ConfigError, FunctionError, TfGoLoaderError, printable
 from tfgoloader.ops._external import Python
-from tfgoloader.ops._op import Op
+from tfgoloader.ops._op import BatchOp, Op
 from tfgoloader.sources import Source
 
 if TYPE_CHECKING:
@@ -36,7 +36,17 @@ spec.loader.exec_module(module)
 module.serve(*map(int, sys.argv[2:]))
 """
 _HOSTED = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))  # called with position, call, slot and area; see docs/abi.md
+_ARRAYS = {
+    "image": "images",
+    "label": "labels",
+    "mask": "segmentation_masks",
+    "boxes": "boxes",
+    "box_labels": "box_labels",
+}  # of a batch, by what a function calls them
 _PATIENCE = 5.0  # seconds, for a function to come back; a process that was killed is gone far sooner
+
+
+_Function = _call.Function | _call.BatchFunction
 
 
 class _DiedError(Exception):
@@ -143,7 +153,9 @@ class _Process:
 class Crew:
     """All that call the functions of one loader, which it knows by its number alone, so as not to keep it alive."""
 
-    def __init__(self, loader: int, ops: Sequence[Op], source: Source, num_workers: int, keep: int) -> None:
+    def __init__(
+        self, loader: int, ops: Sequence[Op | BatchOp], source: Source, seed: int, num_workers: int, keep: int
+    ) -> None:
         """Start everything and wait until it is ready; `keep` exceptions at most wait to be raised.
 
         Raises:
@@ -158,11 +170,11 @@ class Crew:
         self._ready: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
         self._processes: list[_Process] = []
         self._threads: list[threading.Thread] = []
-        self._hosted: dict[int, tuple[_call.Function, _call.Areas]] = {}  # by place in the list
+        self._hosted: dict[int, tuple[_Function, _call.Areas]] = {}  # by place in the list
         self._visit = _HOSTED(self._call_hosted)
         for position, op in enumerate(ops):
             if isinstance(op, Python):
-                self._add(op, _function(op, position, source), op.workers or num_workers)
+                self._add(op, self._function(op, position, source, seed), op.workers or num_workers)
         for number in range(call(_native.pybind_Hosts, loader)):
             self._threads.append(threading.Thread(target=self._host, name=f"tfgoloader {number}", daemon=True))
         _exit.watch_crew(self)
@@ -176,7 +188,21 @@ class Crew:
             self.stop()
             raise
 
-    def _add(self, op: Python, function: _call.Function, workers: int) -> None:
+    def _function(self, op: Python, position: int, source: Source, seed: int) -> _Function:
+        """Return an operation's function, and what it is to be given of what the source has."""
+        has = {"rng", *(["label"] if source.has_labels else []), *(["mask"] if source.has_masks else [])}
+        has |= {"boxes", "box_labels"} if source.has_boxes else set()
+        if missing := [name for name in op._required if name not in has]:
+            _check.fail("Python.fn", op.fn, f"one that needs no {missing[0]!r}, which the source does not have")
+        wanted = tuple(name for name in op._wanted if name in has)
+        if not op.batched:
+            return _call.Function(op.fn, op.name, wanted, position)
+        arrays = _elements.places(call(_native.pybind_DescribeLoader, self._loader))
+        found = {name: arrays[_ARRAYS[name]] for name in ("image", *wanted) if name in _ARRAYS}
+        places = {name: (place.offset, place.shape, place.dtype) for name, place in found.items()}
+        return _call.BatchFunction(op.fn, op.name, wanted, position, places, seed)
+
+    def _add(self, op: Python, function: _Function, workers: int) -> None:
         if op.executor == "thread":
             self._hosted[function.position] = function, _call.Areas()
             return
@@ -196,13 +222,16 @@ class Crew:
         function, areas = self._hosted[position]
         start = time.thread_time_ns()
         try:
-            function(areas.get(slot, number, lambda: call(_native.pybind_OpenArea, self._loader, identity)))
+            if isinstance(function, _call.BatchFunction):
+                function(Slab.shared(number))
+            else:
+                function(areas.get(slot, number, lambda: call(_native.pybind_OpenArea, self._loader, identity)))
         except BaseException as error:
             self._finish(function, identity, time.thread_time_ns() - start, error)
         else:
             self._finish(function, identity, time.thread_time_ns() - start, None)
 
-    def _run(self, function: _call.Function, process: _Process) -> None:
+    def _run(self, function: _Function, process: _Process) -> None:
         try:
             process.start()
         except BaseException as error:
@@ -225,7 +254,7 @@ class Crew:
             failure = None  # its traceback has this frame
         process.close()
 
-    def _finish(self, function: _call.Function, identity: int, spent: int, error: BaseException | None) -> None:
+    def _finish(self, function: _Function, identity: int, spent: int, error: BaseException | None) -> None:
         reason = ""
         if isinstance(error, _DiedError):
             reason = f"{function.name} {error}"
@@ -248,7 +277,8 @@ class Crew:
             found = self._errors.pop(error._call, None)
         if found is None:
             return error
-        _annotate(found, f"in a function of ops.Python, with sample {error.index}: {printable(error.path)}", error)
+        sample = printable(error.path) if error.index is None else f"sample {error.index}: {printable(error.path)}"
+        _annotate(found, f"in a function of ops.Python, with {sample}", error)
         return found
 
     def stop(self, patience: float = _PATIENCE) -> None:
@@ -288,18 +318,9 @@ def _unpickled(data: bytes) -> BaseException:
     return error
 
 
-def _function(op: Python, position: int, source: Source) -> _call.Function:
-    """Return an operation's function, and what of it is to be given of what the source has."""
-    has = {"rng", *(["label"] if source.has_labels else []), *(["mask"] if source.has_masks else [])}
-    has |= {"boxes", "box_labels"} if source.has_boxes else set()
-    if missing := [name for name in op._required if name not in has]:
-        _check.fail("Python.fn", op.fn, f"one that needs no {missing[0]!r}, which the source does not have")
-    return _call.Function(op.fn, op.name, tuple(name for name in op._wanted if name in has), position)
-
-
-def _payload(function: _call.Function) -> bytes:
+def _payload(function: _Function) -> bytes:
     """Return what a process is sent of a function."""
-    parts = function.function, function.name, function.wanted, function.position
+    parts = isinstance(function, _call.BatchFunction), vars(function)
     try:
         import cloudpickle
     except ImportError:
@@ -322,13 +343,14 @@ def _payload(function: _call.Function) -> bytes:
 
 def start(loader: ImageLoader) -> Crew:
     """Return the crew of a loader, which ends with it."""
-    ops, boxes = loader._operations, loader._spec["boxes"]
+    ops: list[Op | BatchOp] = [*loader._operations, *loader._batch_ops]
+    boxes = loader._spec["boxes"]
     for op in ops:
         if isinstance(op, Python) and boxes and op._box_format not in (None, boxes["format"]):
             _check.fail("box_format", boxes["format"], f"{op._box_format!r}, which {op.name} takes")
-    # As many samples may wait for somebody to take their batch.
-    keep = loader._batch_size * (loader._spec["prefetch"] + 3) if loader._on_error == "raise" else 0
-    crew = Crew(loader._handle.number, ops, loader._source, loader.num_workers, keep)
+    # So many may wait for somebody to take their batch: samples' where they are raised, and batches'.
+    keep = (loader._batch_size * (loader._on_error == "raise") + 1) * (loader._spec["prefetch"] + 3)
+    crew = Crew(loader._handle.number, ops, loader._source, loader.seed, loader.num_workers, keep)
     finalizer = weakref.finalize(loader, crew.stop, 0.0)  # the garbage collector waits for nobody
     finalizer.atexit = False  # _exit.py ends it
     return crew

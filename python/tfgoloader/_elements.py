@@ -66,30 +66,35 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return dtype
 
 
+def places(description: str) -> dict[str, Place]:
+    """Return where each of a batch's arrays lies, by its name, from what the core says of them."""
+    return {
+        about["name"]: Place(about["offset"], tuple(about["shape"]), numpy_dtype(about["dtype"]))
+        for about in json.loads(description)["arrays"]
+    }
+
+
 def element(description: str, paths: Sequence[str] = ()) -> Any:
     """Return an element with a Place for every array, from what the core says of its arrays.
 
     The paths are those of the source; they are looked at where the core hands out indices.
     """
-    places = {
-        about["name"]: Place(about["offset"], tuple(about["shape"]), numpy_dtype(about["dtype"]))
-        for about in json.loads(description)["arrays"]
-    }
-    views = tuple(place for name, place in places.items() if name.startswith("images"))
+    found = places(description)
+    views = tuple(place for name, place in found.items() if name.startswith("images"))
     images = views if len(views) > 1 else views[0]
-    targets: dict[str, Any] = {name: places[name] for name in ("labels", "segmentation_masks") if name in places}
-    if "boxes" in places:
+    targets: dict[str, Any] = {name: found[name] for name in ("labels", "segmentation_masks") if name in found}
+    if "boxes" in found:
         of_boxes = {"boxes": "boxes", "labels": "box_labels", "count": "box_counts"}
-        targets["bounding_boxes"] = {part: places[name] for part, name in of_boxes.items()}
+        targets["bounding_boxes"] = {part: found[name] for part, name in of_boxes.items()}
     parts: list[Any] = [images]
     if targets:
         parts.append(targets if len(targets) > 1 else next(iter(targets.values())))
-    if "sample_weight" in places:
-        parts.append(places["sample_weight"])
-    if "index" in places:
-        index = places["index"]
+    if "sample_weight" in found:
+        parts.append(found["sample_weight"])
+    if "index" in found:
+        index = found["index"]
         path = PathPlace(index.offset, index.shape, index.dtype, np.array([*paths, ""], object))
-        rest = {name: places[name] for name in ("original_size", "window", "flip")}
+        rest = {name: found[name] for name in ("original_size", "window", "flip")}
         parts.append({"index": index, "path": path, **rest})
     return tuple(parts) if len(parts) > 1 else images
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfgoloader import _arguments, _check, _cpus, _crew, _elements, _exit, _native, _replay, _spec
-from tfgoloader._core import ENDED, PENDING, Handle, Header, Slab, call, to_text
+from tfgoloader._call import Header
+from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
 from tfgoloader._errors import FunctionError, TfGoLoaderError
 from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader._replay import Replay
@@ -141,10 +142,7 @@ class ImageLoader:
             _check.fail("labels", labels, "None or ops.OneHot(num_classes)")
         if labels is not None and not source.has_labels:
             _check.fail("labels", labels, "None, since the source has no labels")
-        if batch_operations and labels is None:
-            _check.fail("labels", labels, f"ops.OneHot(num_classes), whose rows {batch_operations[0]} mixes")
-        if batch_operations and (source.has_masks or source.has_boxes):
-            _check.fail("ops", list(ops), f"none of {batch_operations[0]} with masks or boxes, which it does not mix")
+        _arguments.whole_batches(batch_operations, source, labels, views)
         self._source = source
         self._ops, self._batch_ops, self._labels = operations, batch_operations, labels
         self._batch_size = _check.integer("batch_size", batch_size, 1, 2**31 - 1)
@@ -353,7 +351,7 @@ class ImageLoader:
         """Return one sample as an epoch makes it, with what was drawn for it and the picture before it all.
 
         No epoch is run for it, and none is disturbed. With on_error="replace" the index is that of the substitute,
-        which return_meta tells. What MixUp and CutMix do to a whole batch is left out.
+        which return_meta tells. What MixUp, CutMix and functions do to a whole batch is left out.
 
         Args:
             epoch: counted from 0.
@@ -373,8 +371,8 @@ class ImageLoader:
         """Return one picture of the first `n` samples of the first epoch, augmented as the model gets them.
 
         It is a grid of shape (height, width, 3), dtype uint8, 0 to 255, with the names of the classes, boxes and masks
-        drawn, views side by side; Rescaling and Normalization are left out. The loader's own epochs go on as if nothing
-        had happened. Save it with PIL.Image.fromarray(loader.preview()).save("preview.png").
+        drawn, views side by side; Rescaling, Normalization and functions of batches are left out. The loader's own
+        epochs go on as if nothing had happened. Save it with PIL.Image.fromarray(loader.preview()).save("preview.png").
 
         Args:
             n: at least 1; there are fewer in the grid where the epoch has fewer.

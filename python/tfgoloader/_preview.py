@@ -34,9 +34,11 @@ def draw(loader: ImageLoader, n: int) -> npt.NDArray[np.uint8]:
     own = copy.copy(loader)
     own._progress = Progress()
     own._operations = _of_bytes(loader._operations)
+    own._batch_ops = [op for op in loader._batch_ops if not isinstance(op, External)]  # they expect another dtype
     own._spec = {
         **loader._spec,
         "ops": [op._spec() for op in own._operations],
+        "batch_ops": [op._spec() for op in own._batch_ops],
         "dtype": "uint8",
         "data_format": "channels_last",
         "prefetch": 0,

@@ -50,7 +50,9 @@ def from_albumentations(
             _check.fail("from_albumentations.compose", boxes.params.format, " or ".join(_BOX_FORMATS))
         label_field = fields[0]
     wanted = ("mask", "rng") if label_field is None else ("mask", "boxes", "box_labels", "rng")
-    operation = Python(_Albumentations(compose, label_field), executor, workers, timeout, output_shape)
+    operation = Python(
+        _Albumentations(compose, label_field), executor, workers, timeout=timeout, output_shape=output_shape
+    )
     return operation._with(wanted, box_format)
 
 
@@ -106,7 +108,7 @@ def from_keras_layer(layer: Any, workers: int | None = None, output_shape: Seque
     """
     if not callable(layer) or not hasattr(layer, "variables"):
         _check.fail("from_keras_layer.layer", layer, "a keras.layers.Layer of Keras 3")
-    operation = Python(_KerasLayer(layer), "thread", workers, None, output_shape)
+    operation = Python(_KerasLayer(layer), "thread", workers, output_shape=output_shape)
     return operation._with(("mask", "rng"), None)
 
 
@@ -158,7 +160,7 @@ def from_torchvision(
     """
     if not callable(transform):
         _check.fail("from_torchvision.transform", transform, "a transform of torchvision.transforms.v2")
-    operation = Python(_Torchvision(transform), executor, workers, timeout, output_shape)
+    operation = Python(_Torchvision(transform), executor, workers, timeout=timeout, output_shape=output_shape)
     return operation._with(("mask", "boxes", "box_labels", "rng"), "xyxy")
 
 

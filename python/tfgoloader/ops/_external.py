@@ -39,7 +39,7 @@ class External(Op):
 
 @dataclass(frozen=True, eq=False)
 class Python(External):
-    """Calls a Python function for each picture, at its place among the operations.
+    """Calls a Python function for each picture, at its place among the operations, or for each batch.
 
     The core does what comes before and after it in parallel. The function is given the picture, a uint8 array of shape
     (height, width, channels), float32 after Rescaling or Normalization (which needs dtype="float32" and
@@ -53,6 +53,14 @@ class Python(External):
     number of workers. A function that changes more than the picture returns a dict of what it changed, with the keys
     "image", "label", "mask", "boxes" and "box_labels".
 
+    With batched=True it is called for whole batches, as the loop gets them, after all operations on single pictures,
+    before, between or after MixUp and CutMix: with images of shape (n, height, width, channels) or (n, channels,
+    height, width) and the loader's dtype; label, int64 (n,) or the rows of OneHot; mask, as in the loader's element;
+    boxes, float32 (n, max_boxes, 4), and box_labels, int64 (n, max_boxes), -1 where there is none; and an rng that is
+    made of the batch's place in its epoch in place of the index. Batches of an epoch that are not full are shorter. It
+    may change all of them in place, also the batch that the loop is handed, and returns arrays of the same shapes. What
+    it raises takes the place of the batch, whatever on_error says. There is one view.
+
     An exception of the function arrives where the batch is awaited, as itself, with the sample's path and index as a
     note (before Python 3.11 as its cause); on_error="skip" and "replace" treat the sample as a bad file.
 
@@ -63,17 +71,19 @@ class Python(External):
             function is sent to them by cloudpickle where that is installed, or else by its module and name; the script
             that makes the loader is not run again. What the function imports, each process imports. A process that
             dies is started again; the sample that it was at is a FunctionError.
-        workers: how many pictures the function is given at once, at least 1: by as many processes, or in as many of the
-            threads in which the loader's workers run then; None for the loader's num_workers.
+        workers: how many pictures, or batches, the function is given at once, at least 1: by as many processes, or in
+            as many of the threads in which the loader's workers run then; None for the loader's num_workers.
+        batched: whether it is given whole batches.
         timeout: seconds that one call may take, after which its process is ended; for processes alone. None for no
             limit.
-        output_shape: (height, width) of what the function returns; None where the size stays. With masks or boxes it
-            has to return these too.
+        output_shape: (height, width) of what the function returns; None where the size stays, as that of batches does.
+            With masks or boxes it has to return these too.
     """
 
     fn: Callable[..., Any]
     executor: str = "thread"
     workers: int | None = None
+    batched: bool = False
     timeout: float | None = None
     output_shape: Sequence[int] | None = None
     _wanted: tuple[str, ...] = field(init=False, repr=False)  # what fn takes by name,
@@ -92,6 +102,9 @@ class Python(External):
             if not _check.number("Python.timeout", self.timeout, "seconds above 0, or None") > 0:
                 _check.fail("Python.timeout", self.timeout, "seconds above 0, or None")
         self._check_output_shape()
+        if _check.boolean("Python.batched", self.batched) and self.output_shape is not None:
+            _check.fail("Python.output_shape", self.output_shape, "None with batched=True")
+        self._set("_whole", self.batched)
         wanted, required = _arguments(self.fn)
         self._set("_wanted", wanted)
         self._set("_required", required)

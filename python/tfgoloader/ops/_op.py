@@ -61,6 +61,10 @@ class Operation:
 class Op(Operation):
     """Base of the operations on pictures."""
 
+    _whole = False  # whether it is given whole batches
+
 
 class BatchOp(Operation):
     """Base of the operations on whole batches, which come after those on pictures."""
+
+    _whole = True
