@@ -6,7 +6,6 @@ by its deviation, with one-hot labels. As in run.py every peer is a process that
 comes a profile of this project in the first job. See README.md.
 """
 
-import datetime
 import json
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dataset
 import machine
 import report
 import session
@@ -124,16 +122,8 @@ def main() -> int:
     wanted = chosen.jobs.split(",") if chosen.jobs else [*JOBS, PROFILE]
     if unknown := set(wanted) - {*JOBS, PROFILE}:
         options.error(f"no job {', '.join(unknown)}; there are {', '.join([*JOBS, PROFILE])}")
-    listed, work = dataset.choose(chosen.data, chosen.out, chosen.images, chosen.workers)
-    if work["pictures"] < BATCH:
-        sys.exit(f"a batch is {BATCH} pictures, but there are {work['pictures']}")
-    work |= {"batch": BATCH, "workers": chosen.workers, "rounds": chosen.rounds, "epochs": chosen.epochs}
-    result: dict[str, Any] = {
-        "machine": machine.describe(),
-        "work": work,
-        "date": datetime.date.today().isoformat(),
-        "jobs": {},
-    }
+    listed, about = session.prepare(chosen)
+    result: dict[str, Any] = {**about, "jobs": {}}
     parts = ["# Augmentation, side by side", *report.facts(result)]
     wrong = []
     for name, job in JOBS.items():
@@ -142,7 +132,7 @@ def main() -> int:
         part, pictures = first(listed, job.most)
         title = f"{job.title}; {pictures} pictures"
         print(f"\n{title}", flush=True)
-        measured, not_run, failed = session.measure(job.peers, chosen, part, pictures)
+        measured, not_run, failed = session.measure(job.peers, chosen, part, pictures // BATCH * BATCH)
         wrong += [*failed, *session.check_samples(measured, job.tolerance)]
         found = report.collect(measured, not_run, machine.cores())
         result["jobs"][name] = found
@@ -152,9 +142,7 @@ def main() -> int:
         result[PROFILE] = profile(chosen, listed)
         parts += describe_profile(result[PROFILE])
     session.store(result, parts, chosen, "augment")
-    print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
-    print(f"stored in {chosen.out}")
-    return 1 if wrong else 0
+    return session.conclude(wrong, chosen)
 
 
 if __name__ == "__main__":

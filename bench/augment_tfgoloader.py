@@ -3,6 +3,7 @@
 import tfgoloader as tgl
 from tfgoloader import ops
 
+import peer_tfgoloader
 from augment_work import (
     DEVIATION,
     FACTOR,
@@ -14,8 +15,7 @@ from augment_work import (
     SCALE,
     SHORTER,
 )
-from peer import BATCH, SEED, SIDE, Work, work
-from peer_tfgoloader import deliver
+from peer import SIDE, Work, work
 
 
 def pipeline(job: str) -> list[ops.Op]:
@@ -30,22 +30,13 @@ def pipeline(job: str) -> list[ops.Op]:
 
 def make(task: Work, job: str) -> tgl.ImageLoader:
     """The loader of a job."""
-    return tgl.ImageLoader(
-        tgl.sources.Paths(task.paths, task.labels),
-        pipeline(job),
-        labels=ops.OneHot(task.classes),
-        batch_size=BATCH,
-        shuffle=job != RESIZE_SHORTER,
-        seed=SEED,
-        drop_remainder=True,
-        num_workers=task.workers,
-    )
+    return peer_tfgoloader.make(task, pipeline(job), shuffle=job != RESIZE_SHORTER)
 
 
 def main() -> None:
     task = work()
     job, _, form = task.variant.partition("/")
-    deliver(task, make(task, job), form)
+    peer_tfgoloader.deliver(task, make(task, job), form)
 
 
 if __name__ == "__main__":

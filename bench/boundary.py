@@ -7,8 +7,6 @@ comparison: a Python generator of arrays that exist already, alone and through t
 wall times: where tf.data prepares a batch on another thread, only what the loop waits for is in them.
 """
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -23,7 +21,8 @@ import numpy as np
 from PIL import Image
 
 import machine
-from session import BUILD, HERE
+import session
+from peer import tensors
 
 PATIENCE = 60.0  # seconds for the batches to be ready
 
@@ -60,11 +59,6 @@ def take(batches: Batches, load: Load, rounds: int, ready: Callable[[], bool]) -
     return times[1:]
 
 
-def tensors(pictures: Any) -> Batches:
-    """The arrays under the tensors."""
-    return ((images._numpy(), labels._numpy()) for images, labels in pictures)
-
-
 def ours(load: Load, folder: Path, rounds: int, *, dataset: bool) -> list[float]:
     """Batches of this project, of one picture again and again."""
     import tfgoloader as tgl
@@ -80,7 +74,7 @@ def ours(load: Load, folder: Path, rounds: int, *, dataset: bool) -> list[float]
         drop_remainder=True,
         prefetch=load.ahead,
     ) as loader:
-        batches = tensors(loader.as_dataset()) if dataset else iter(loader)
+        batches = iter(tensors(loader.as_dataset())()) if dataset else iter(loader)
         next(batches)
         return take(batches, load, rounds, lambda: loader.stats()["queue_depth"] >= load.ahead)
 
@@ -99,9 +93,8 @@ def existing(load: Load, rounds: int, *, dataset: bool) -> list[float]:
     import tensorflow as tf
 
     signature = (tf.TensorSpec(images.shape, tf.float32), tf.TensorSpec(labels.shape, tf.int64))
-    return take(
-        tensors(tf.data.Dataset.from_generator(generator, output_signature=signature)), load, rounds, lambda: True
-    )
+    pictures = tf.data.Dataset.from_generator(generator, output_signature=signature)
+    return take(iter(tensors(pictures)()), load, rounds, lambda: True)
 
 
 def table(results: dict[str, dict[str, list[float]]]) -> str:
@@ -114,10 +107,8 @@ def table(results: dict[str, dict[str, list[float]]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = session.options(__doc__)
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--out", type=Path, default=BUILD, help="where results go")
-    parser.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME-boundary.*")
     chosen = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     results: dict[str, dict[str, list[float]]] = {}
@@ -133,12 +124,8 @@ def main() -> int:
                 results[name] = {load.name: way(load) for load in LOADS}
             except ModuleNotFoundError as error:
                 print(f"not run: {name}: {error}")
-    text = f"{machine.describe()}\n\n{table(results)}\n"
-    print(text)
-    for base in [chosen.out / "boundary", *([HERE / "results" / f"{chosen.keep}-boundary"] if chosen.keep else [])]:
-        base.parent.mkdir(parents=True, exist_ok=True)
-        base.with_suffix(".md").write_text(f"# Handing over a batch\n\n```\n{text}```\n")
-        base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    text = f"```\n{machine.describe()}\n\n{table(results)}\n```"
+    session.store(results, ["# Handing over a batch", text], chosen, "boundary")
     return 0
 
 

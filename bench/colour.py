@@ -7,8 +7,6 @@ pictures: the least of some rounds, since other work on the machine only adds to
 it adds to decoding alone. Values are not compared here, but in tests/test_colour.py.
 """
 
-import argparse
-import json
 import os
 import sys
 import time
@@ -18,8 +16,8 @@ from typing import Any
 
 import dataset
 import machine
+import session
 from peer import BATCH, SEED, SIDE, read_list
-from session import BUILD, HERE
 
 # Arguments of the operation and of the layer, by the name of both. Each is applied to every picture.
 OPERATIONS: dict[str, dict[str, Any]] = {
@@ -137,29 +135,23 @@ def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
 
 def main() -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = session.options(__doc__)
     parser.add_argument("--data", type=Path, help='a folder with train.txt, "path label" a line (default: makes one)')
     parser.add_argument("--images", type=int, default=512, help="use, or make, so many pictures")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=machine.cores())
     parser.add_argument("--only", default=",".join(OPERATIONS), help="operations to measure")
-    parser.add_argument("--out", type=Path, default=BUILD, help="where data and results go")
-    parser.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME-colour.*")
     chosen = parser.parse_args()
-    chosen.out = chosen.out.resolve()
-    chosen.out.mkdir(parents=True, exist_ok=True)
     listed, _ = dataset.choose(chosen.data, chosen.out, chosen.images, chosen.workers)
     paths, _ = read_list(listed)
     results = measure(paths, chosen.workers, chosen.only.split(","), chosen.rounds)
-    text = (
-        f"# Colour operations\n\nProcessor seconds of 1,000 pictures of {SIDE} x {SIDE}.\n\n{table(results)}\n\n"
-        f"```\n{machine.describe()}\n{chosen.workers} workers, {len(paths)} pictures, {chosen.rounds} rounds\n```\n"
-    )
-    print(text)
-    for base in [chosen.out / "colour", *([HERE / "results" / f"{chosen.keep}-colour"] if chosen.keep else [])]:
-        base.parent.mkdir(parents=True, exist_ok=True)
-        base.with_suffix(".md").write_text(text)
-        base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    parts = [
+        "# Colour operations",
+        f"Processor seconds of 1,000 pictures of {SIDE} x {SIDE}.",
+        table(results),
+        f"```\n{machine.describe()}\n{chosen.workers} workers, {len(paths)} pictures, {chosen.rounds} rounds\n```",
+    ]
+    session.store(results, parts, chosen, "colour")
     return 0
 
 

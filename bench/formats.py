@@ -7,8 +7,6 @@ from a tensor in memory, Pillow from the file to its own picture. Each has a pro
 turn's time is the processor time of its process from the end of the turn before: what is prepared between turns counts.
 """
 
-import argparse
-import json
 import multiprocessing
 import os
 import sys
@@ -25,7 +23,7 @@ from PIL import Image
 
 import dataset
 import machine
-from session import BUILD, HERE
+import session
 
 SIZE = 375, 500
 FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -124,11 +122,9 @@ def measure(peers: tuple[str, str], paths: list[Path], rounds: int) -> list[list
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = session.options(__doc__)
     parser.add_argument("--pictures", type=int, default=48)
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--out", type=Path, default=BUILD, help="where results go")
-    parser.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME-formats.*")
     chosen = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     draw = np.random.default_rng(dataset.SEED)
@@ -145,12 +141,8 @@ def main() -> int:
             results[name] = {"peer": peer, "ours_ms": mine, "peer_ms": theirs, "kilobytes": round(size, 1)}
             span = f"{median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
             lines.append(f"{name:26}{median(mine):8.2f}{median(theirs):8.2f}  {span:22}{size:.0f}  {peer}")
-    text = "\n".join(lines)
-    print(machine.describe(), text, sep="\n\n")
-    for base in [chosen.out / "formats", *([HERE / "results" / f"{chosen.keep}-formats"] if chosen.keep else [])]:
-        base.parent.mkdir(parents=True, exist_ok=True)
-        base.with_suffix(".md").write_text(f"# Other formats than JPEG\n\n{machine.describe()}\n\n```\n{text}\n```\n")
-        base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    parts = ["# Other formats than JPEG", str(machine.describe()), "\n".join(["```", *lines, "```"])]
+    session.store(results, parts, chosen, "formats")
     return 0
 
 

@@ -25,8 +25,8 @@ from typing import Any
 
 import dataset
 import machine
-from peer import BATCH, SEED, SIDE, Work, read_list
-from session import BUILD, HERE
+import session
+from peer import BATCH, SEED, SIDE, Work, read_list, tensors
 
 CASES = ("idle", "crowded", "works", "waits", "py_function")
 LONG_BATCH = 8  # times the usual one
@@ -126,8 +126,7 @@ def py_function(task: Work, seconds: float) -> dict[str, float]:
     """The same from tf.data with a py_function."""
     import peer_tfdata
 
-    pictures = peer_tfdata.make(task)
-    return take_for(lambda: ((images._numpy(), labels._numpy()) for images, labels in pictures), seconds)
+    return take_for(tensors(peer_tfdata.make(task)), seconds)
 
 
 def measure(case: str, task: Work, seconds: float) -> dict[str, float]:
@@ -153,18 +152,14 @@ def table(results: dict[str, dict[str, float]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = session.options(__doc__)
     parser.add_argument("--data", type=Path, help='a folder with train.txt, "path label" a line (default: makes one)')
     parser.add_argument("--images", type=int, default=2000, help="use, or make, so many pictures")
     parser.add_argument("--seconds", type=float, default=5, help="of each case but waits")
     parser.add_argument("--workers", type=int, default=machine.cores())
     parser.add_argument("--only", default=",".join(CASES), help="cases to run")
-    parser.add_argument("--out", type=Path, default=BUILD, help="where data and results go")
-    parser.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME-gil.*")
     parser.add_argument("--case", choices=CASES, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    chosen.out = chosen.out.resolve()
-    chosen.out.mkdir(parents=True, exist_ok=True)
     if chosen.case:
         paths, labels = read_list(chosen.out / "list.txt")
         task = Work("pyfunction", paths, labels, chosen.workers, epochs=1, turns=0)
@@ -178,12 +173,8 @@ def main() -> int:
             print(f"not run: {case}: {(run.stderr.strip().splitlines() or ['no message'])[-1]}")
         else:
             results[case] = json.loads(run.stdout.splitlines()[-1])
-    text = f"{machine.describe()}\n{chosen.workers} workers\n\n{table(results)}\n"
-    print(text)
-    for base in [chosen.out / "gil", *([HERE / "results" / f"{chosen.keep}-gil"] if chosen.keep else [])]:
-        base.parent.mkdir(parents=True, exist_ok=True)
-        base.with_suffix(".md").write_text(f"# The GIL while a loader works\n\n```\n{text}```\n")
-        base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    text = f"```\n{machine.describe()}\n{chosen.workers} workers\n\n{table(results)}\n```"
+    session.store(results, ["# The GIL while a loader works", text], chosen, "gil")
     return 0
 
 

@@ -7,8 +7,6 @@ step waited for the iterator (IteratorGetNextOp, called by a compiled step or fr
 without the monitor and with it.
 """
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -22,7 +20,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import dataset
 import machine
-from session import BUILD, HERE
+import session
 
 SIDE, BATCH = 128, 32
 
@@ -104,15 +102,12 @@ def waits(folder: Path) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = session.options(__doc__)
     parser.add_argument("--images", type=int, default=2000, help="make so many pictures")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pauses", default="0,40,120", help="milliseconds, with commas between")
-    parser.add_argument("--out", type=Path, default=BUILD, help="where data and results go")
-    parser.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME.*")
     chosen = parser.parse_args()
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    listed, _ = dataset.choose(None, chosen.out.resolve(), chosen.images, machine.cores())
+    listed, _ = dataset.choose(None, chosen.out, chosen.images, machine.cores())
     lines = [
         "| pause, ms | step, ms | waits without the monitor, by the profiler | with it, by the profiler "
         "| by the monitor |",
@@ -137,11 +132,7 @@ def main() -> int:
         )
         print(lines[-1], flush=True)
     about = f"{machine.describe()}; batches of {BATCH}; {chosen.rounds} rounds"
-    print("", about, "", *lines, sep="\n")
-    for base in [chosen.out / "input_monitor", *([HERE / "results" / chosen.keep] if chosen.keep else [])]:
-        base.parent.mkdir(parents=True, exist_ok=True)
-        base.with_suffix(".md").write_text("\n".join(["# InputMonitor", "", about, "", *lines, ""]))
-        base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    session.store(results, ["# InputMonitor", about, "\n".join(lines)], chosen, "input_monitor")
     return 0
 
 

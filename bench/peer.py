@@ -53,6 +53,11 @@ def work() -> Work:
     return Work(variant, paths, labels, int(workers), int(epochs), int(turns))
 
 
+def tensors(dataset: Any) -> Epoch:
+    """A tf.data.Dataset's epoch: the arrays under its tensors."""
+    return lambda: ((images._numpy(), labels._numpy()) for images, labels in dataset)
+
+
 def report(values: dict[str, Any]) -> None:
     """Says one line, then stops the whole process group until it is continued."""
     print(json.dumps(values), flush=True)

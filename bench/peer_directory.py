@@ -1,24 +1,21 @@
 """A folder of class folders as a tf.data.Dataset: this project's image_dataset_from_directory, or Keras'.
 
-The command line is FOLDER EPOCHS TURNS VARIANT; the variant is keras, or our dct_method.
+The variant is keras, or our dct_method. The folder is that of the first picture's class.
 """
 
 import os
-import sys
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from peer import BATCH, SEED, SIDE, Work, serve
+from peer import BATCH, SEED, SIDE, Work, serve, tensors, work
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 
-def make(folder: str, variant: str) -> Any:
-    """The data set; but for the variant one call is the other."""
+def make(task: Work) -> Any:
+    """The data set; but for the variant and the workers one call is the other."""
+    folder = Path(task.paths[0]).parent.parent
     options: dict[str, Any] = {
         "label_mode": "categorical",
         "batch_size": BATCH,
@@ -26,25 +23,19 @@ def make(folder: str, variant: str) -> Any:
         "seed": SEED,
         "verbose": False,
     }
-    if variant == "keras":
+    if task.variant == "keras":
         import keras
 
         return keras.utils.image_dataset_from_directory(folder, **options)
     import tfgoloader as tgl
 
-    return tgl.image_dataset_from_directory(folder, **options, dct_method=variant)
+    return tgl.image_dataset_from_directory(folder, **options, dct_method=task.variant, num_workers=task.workers)
 
 
 def main() -> None:
-    folder, epochs, turns, variant = sys.argv[1:]
-    dataset = make(folder, variant)
-    task = Work(variant, dataset.file_paths, np.empty(0, np.int64), 0, int(epochs), int(turns))
-
-    def epoch() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        return ((images._numpy(), labels._numpy()) for images, labels in dataset)
-
-    packages = ["keras"] if variant == "keras" else ["tfgoloader"]
-    serve(task, epoch, [*packages, "tensorflow-cpu", "tensorflow", "numpy"])
+    task = work()
+    packages = ["keras"] if task.variant == "keras" else ["tfgoloader"]
+    serve(task, tensors(make(task)), [*packages, "tensorflow-cpu", "tensorflow", "numpy"])
 
 
 if __name__ == "__main__":

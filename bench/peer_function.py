@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from peer import BATCH, SEED, SIDE, Epoch, Work, serve, work
+from peer import BATCH, SEED, SIDE, Epoch, Work, serve, tensors, work
 from python_functions import FUNCTIONS
 
 INVERT = """
@@ -52,58 +52,62 @@ def invert_in_c() -> Any:
     return tgl.ops.Native("invert", folder / "invert.so")
 
 
-def tfgoloader(task: Work, function: str, how: str) -> Epoch:
-    """This project; how is thread, process, one (process), native or built_in."""
+def invert_by_numba() -> Any:
+    """The operation that calls what numba compiles."""
+    import numba
     import tfgoloader as tgl
+
+    @numba.cfunc("int32(voidptr, int64, int64, int64, int64, uint64, voidptr)")
+    def invert(pixels: Any, height: int, width: int, channels: int, stride: int, seed: int, user_data: Any) -> int:
+        rows = numba.carray(pixels, (height, stride), np.uint8)
+        for y in range(height):
+            for x in range(width * channels):
+                rows[y, x] = 255 - rows[y, x]
+        return 0
+
+    return tgl.ops.Native(invert)
+
+
+def tfgoloader(task: Work, function: str, how: str) -> Epoch:
+    """This project; how is thread, process, one (process), native, numba or built_in."""
     from tfgoloader import ops
 
-    if function == "invert":
-        operation = invert_in_c() if how == "native" else ops.RandomInvert((1.0, 1.0))
+    from peer_tfgoloader import make
+
+    if how == "native":
+        operation = invert_in_c()
+    elif how == "numba":
+        operation = invert_by_numba()
+    elif how == "built_in":
+        operation = ops.RandomInvert((1.0, 1.0))
     elif how == "thread":
         operation = ops.Python(FUNCTIONS[function], workers=task.workers)
     else:
         operation = ops.Python(FUNCTIONS[function], "process", workers=1 if how == "one" else task.workers)
-    loader = tgl.ImageLoader(
-        tgl.sources.Paths(task.paths, task.labels),
-        [ops.RandomCrop(SIDE, SIDE), operation, ops.Rescaling(1 / 127.5, offset=-1)],
-        labels=ops.OneHot(task.classes),
-        batch_size=BATCH,
-        shuffle=True,
-        seed=SEED,
-        drop_remainder=True,
-        num_workers=task.workers,
-    )
+    loader = make(task, [ops.RandomCrop(SIDE, SIDE), operation, ops.Rescaling(1 / 127.5, offset=-1)])
     return lambda: loader
 
 
 def tf_data(task: Work, function: str, how: str) -> Epoch:
-    """tf.data, its function called by numpy_function or py_function."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    import tensorflow as tf
+    """tf.data, its function called by numpy_function or py_function.
+
+    They decode only the window, which is the fastest; numpy_function_whole decodes all of it, as most users write it.
+    """
+    from peer_tfdata import batches, tf, whole, window
 
     draw = np.random.default_rng(SEED)
     call = FUNCTIONS[function]
 
     def load(path: Any, label: Any) -> tuple[Any, Any]:
-        data = tf.io.read_file(path)
-        room = tf.io.extract_jpeg_shape(data)[:2] - SIDE + 1
-        corner = tf.cast(tf.random.uniform([2]) * tf.cast(room, tf.float32), tf.int32)
-        place = tf.concat([corner, [SIDE, SIDE]], 0)
-        pixels = tf.io.decode_and_crop_jpeg(data, place, channels=3, dct_method="INTEGER_ACCURATE")
-        if how == "numpy_function":
-            pixels = tf.numpy_function(lambda image: call(image, draw), [pixels], tf.uint8)
-        else:
+        pixels = whole(path) if how == "numpy_function_whole" else window(path)
+        if how == "py_function":
             pixels = tf.py_function(lambda image: call(image.numpy(), draw), [pixels], tf.uint8)
+        else:
+            pixels = tf.numpy_function(lambda image: call(image, draw), [pixels], tf.uint8)
         pixels = tf.ensure_shape(pixels, [SIDE, SIDE, 3])
         return tf.cast(pixels, tf.float32) / 127.5 - 1.0, tf.one_hot(label, task.classes)
 
-    options = tf.data.Options()
-    options.deterministic = False
-    options.threading.private_threadpool_size = task.workers
-    made = tf.data.Dataset.from_tensor_slices((task.paths, task.labels)).shuffle(len(task.paths), seed=SEED)
-    made = made.map(load, num_parallel_calls=tf.data.AUTOTUNE).batch(BATCH, drop_remainder=True)
-    batches = made.prefetch(tf.data.AUTOTUNE).with_options(options)
-    return lambda: ((images._numpy(), labels._numpy()) for images, labels in batches)
+    return tensors(batches(task, load))
 
 
 class Samples:
@@ -165,8 +169,8 @@ def py_dataset(task: Work, function: str, _how: str) -> Epoch:
 
 
 FEEDERS = {
-    **dict.fromkeys(("thread", "process", "one", "native", "built_in"), tfgoloader),
-    **dict.fromkeys(("numpy_function", "py_function"), tf_data),
+    **dict.fromkeys(("thread", "process", "one", "native", "numba", "built_in"), tfgoloader),
+    **dict.fromkeys(("numpy_function", "numpy_function_whole", "py_function"), tf_data),
     "torch": torch,
     "py_dataset": py_dataset,
 }
@@ -175,7 +179,8 @@ FEEDERS = {
 def main() -> None:
     task = work()
     function, _, how = task.variant.partition(":")
-    serve(task, FEEDERS[how](task, function, how), ["tfgoloader", "tensorflow-cpu", "keras", "torch", "opencv-python"])
+    packages = ["tfgoloader", "tensorflow-cpu", "keras", "torch", "opencv-python-headless", "opencv-python", "numba"]
+    serve(task, FEEDERS[how](task, function, how), packages)
 
 
 if __name__ == "__main__":

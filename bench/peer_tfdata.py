@@ -1,14 +1,14 @@
 """tf.data: plain, crop (the header's size, then only the window is decoded), or pyfunction (Pillow and NumPy)."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from peer import BATCH, SEED, SIDE, Work, serve, work
+from peer import BATCH, SEED, SIDE, Work, serve, tensors, work
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -61,15 +61,11 @@ def batches(task: Work, load: Mapped, shuffle: bool = True, then: Mapped | None 
 
 def deliver(task: Work, dataset: Any, packages: list[str]) -> None:
     """Takes the turns."""
-
-    def epoch() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        return ((images._numpy(), labels._numpy()) for images, labels in dataset)
-
-    serve(task, epoch, ["tensorflow-cpu", "tensorflow", "numpy", *packages])
+    serve(task, tensors(dataset), ["tensorflow-cpu", "tensorflow", "numpy", *packages])
 
 
-def main() -> None:
-    task = work()
+def make(task: Work) -> Any:
+    """The data set of the task's variant."""
     draw = np.random.default_rng(SEED)
 
     def load(path: Any, label: Any) -> tuple[Any, Any]:
@@ -81,7 +77,12 @@ def main() -> None:
             images = tf.cast(pixels, tf.float32) / 127.5 - 1.0
         return images, tf.one_hot(label, task.classes)
 
-    deliver(task, batches(task, load), ["pillow"])
+    return batches(task, load)
+
+
+def main() -> None:
+    task = work()
+    deliver(task, make(task), ["pillow"])
 
 
 if __name__ == "__main__":

@@ -41,8 +41,10 @@ def ratios(ours: Measured, peer: Measured, value: str) -> dict[str, float]:
     return {"median": round(median(values), 3), "min": round(min(values), 3), "max": round(max(values), 3)}
 
 
-def collect(measured: Mapping[str, Measured], not_run: Mapping[str, str], cores: int) -> dict[str, Any]:
-    """All that is known of the peers, as plain values."""
+def collect(
+    measured: Mapping[str, Measured], not_run: Mapping[str, str], cores: int, ours: Sequence[str] = OURS
+) -> dict[str, Any]:
+    """All that is known of the peers, as plain values; ratios of those that are ours."""
     compared = {
         mine: {
             name: {
@@ -52,7 +54,7 @@ def collect(measured: Mapping[str, Measured], not_run: Mapping[str, str], cores:
             for name, peer in measured.items()
             if name != mine
         }
-        for mine in OURS
+        for mine in ours
         if mine in measured and len(measured) > 1
     }
     peers = {

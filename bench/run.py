@@ -6,10 +6,8 @@ float32, one-hot labels, batches of 128, shuffled. Every peer is a process of it
 turns; the peers take short turns, round by round, on the same files. See README.md.
 """
 
-import datetime
 import sys
 
-import dataset
 import machine
 import report
 import session
@@ -37,24 +35,17 @@ TOLERANCE = 0.15  # of mean and deviation; a value is within -1 and 1
 
 def main() -> int:
     chosen = session.parse(session.parser(__doc__, rounds=5), PEERS.values())
-    listed, work = dataset.choose(chosen.data, chosen.out, chosen.images, chosen.workers)
-    if work["pictures"] < BATCH:
-        sys.exit(f"a batch is {BATCH} pictures, but there are {work['pictures']}")
-    measured, not_run, failed = session.measure(PEERS, chosen, listed, work["pictures"])
+    listed, about = session.prepare(chosen)
+    measured, not_run, failed = session.measure(PEERS, chosen, listed, about["work"]["pictures"] // BATCH * BATCH)
     if not measured:
         print("no peer ran", file=sys.stderr)
         return 1
-    work |= {"batch": BATCH, "workers": chosen.workers, "rounds": chosen.rounds, "epochs": chosen.epochs}
-    about = {"machine": machine.describe(), "work": work, "date": datetime.date.today().isoformat()}
     result = {**about, **report.collect(measured, not_run, machine.cores())}
     tables = report.tables(result, {report.OURS[0]: GOALS})
     parts = ["# Reference pipeline, side by side", *report.facts(result), *tables, *report.versions(result)]
     for base in session.store(result, parts, chosen, "result"):
         report.plot(result, base.with_suffix(".png"))
-    wrong = [*failed, *session.check_samples(measured, TOLERANCE)]
-    print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
-    print(f"stored in {chosen.out}")
-    return 1 if wrong else 0
+    return session.conclude([*failed, *session.check_samples(measured, TOLERANCE)], chosen)
 
 
 if __name__ == "__main__":

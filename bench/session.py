@@ -1,6 +1,7 @@
 """A benchmark's side by side: its command line, its peers' start, their turns, and whether they deliver the same."""
 
 import argparse
+import datetime
 import json
 import os
 import shlex
@@ -14,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import dataset
 import machine
 import report
 from peer import BATCH, SIDE
@@ -32,9 +34,23 @@ class Entry:
     variant: str
 
 
+def _folder(path: str) -> Path:
+    made = Path(path).resolve()
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """The options that every benchmark has."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--out", type=_folder, default=str(BUILD), help="where data and results go")
+    made.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME.*")
+    return made
+
+
 def parser(description: str | None, rounds: int) -> argparse.ArgumentParser:
     """The options that every side by side has."""
-    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = options(description)
     made.add_argument("--data", type=Path, help='a folder with train.txt, "path label" a line (default: makes one)')
     made.add_argument("--images", type=int, default=2000, help="use, or make, so many pictures")
     made.add_argument("--rounds", type=int, default=rounds, help="turns of each peer")
@@ -49,13 +65,11 @@ def parser(description: str | None, rounds: int) -> argparse.ArgumentParser:
         help="run this peer with another Python, such as dali=/path/to/python",
     )
     made.add_argument("--patience", type=float, default=180, help="seconds after which a turn is given up")
-    made.add_argument("--out", type=Path, default=BUILD, help="where data and results go")
-    made.add_argument("--keep", metavar="NAME", help="also store the results as bench/results/NAME.*")
     return made
 
 
 def parse(options: argparse.ArgumentParser, entries: Iterable[Entry]) -> argparse.Namespace:
-    """The command line, its names of peers checked, its folder made."""
+    """The command line, its names of peers checked."""
     chosen = options.parse_args()
     known = list(dict.fromkeys(entry.short for entry in entries))
     chosen.only = chosen.only.split(",") if chosen.only else known
@@ -63,9 +77,16 @@ def parse(options: argparse.ArgumentParser, entries: Iterable[Entry]) -> argpars
     for name in [*chosen.only, *chosen.pythons]:
         if name not in known:
             options.error(f"no peer {name!r}; there are {', '.join(known)}")
-    chosen.out = chosen.out.resolve()
-    chosen.out.mkdir(parents=True, exist_ok=True)
     return chosen
+
+
+def prepare(chosen: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
+    """The list of the pictures, which are made where they are missing; what a report begins with."""
+    listed, work = dataset.choose(chosen.data, chosen.out, chosen.images, chosen.workers)
+    if work["pictures"] < BATCH:
+        sys.exit(f"a batch is {BATCH} pictures, but there are {work['pictures']}")
+    work |= {"batch": BATCH, "workers": chosen.workers, "rounds": chosen.rounds, "epochs": chosen.epochs}
+    return listed, {"machine": machine.describe(), "work": work, "date": datetime.date.today().isoformat()}
 
 
 def compile_c(source: str, out: Path) -> Path:
@@ -149,15 +170,18 @@ def alternate(peers: list[Peer], rounds: int, expected: int, not_run: dict[str, 
 
 
 def measure(
-    entries: Mapping[str, Entry], chosen: argparse.Namespace, listed: Path, pictures: int
+    entries: Mapping[str, Entry], chosen: argparse.Namespace, listed: Path, images: int
 ) -> tuple[dict[str, report.Measured], dict[str, str], list[str]]:
-    """Runs those peers that were chosen: what was measured, what was not run and why, and what failed in its turns."""
+    """Runs those peers that were chosen: what was measured, what was not run and why, and what failed in its turns.
+
+    images: of an epoch.
+    """
     not_run: dict[str, str] = {}
     with ExitStack() as cleanup:
         wanted = {name: entry for name, entry in entries.items() if entry.short in chosen.only}
         ready = start(wanted, chosen, listed, not_run, cleanup)
         missing = set(not_run)
-        turns = alternate(list(ready), chosen.rounds, pictures // BATCH * BATCH * chosen.epochs, not_run)
+        turns = alternate(list(ready), chosen.rounds, images * chosen.epochs, not_run)
     measured = {
         peer.name: report.Measured(turns[peer], peer.peak_bytes, ready[peer]["versions"], ready[peer]["sample"])
         for peer in turns
@@ -183,7 +207,7 @@ def check_samples(measured: Mapping[str, report.Measured], tolerance: float, who
     return wrong
 
 
-def store(result: Mapping[str, Any], parts: Iterable[str], chosen: argparse.Namespace, name: str) -> list[Path]:
+def store(result: Any, parts: Iterable[str], chosen: argparse.Namespace, name: str) -> list[Path]:
     """Prints the report, and writes it and the numbers below chosen.out and where chosen.keep says; without suffix."""
     text = "\n\n".join(parts) + "\n"
     print(f"\n{text}")
@@ -193,3 +217,11 @@ def store(result: Mapping[str, Any], parts: Iterable[str], chosen: argparse.Name
         base.with_suffix(".md").write_text(text)
         base.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
     return bases
+
+
+def conclude(wrong: Iterable[str], chosen: argparse.Namespace) -> int:
+    """Says what went wrong, and where the results are; the process's exit status."""
+    wrong = list(wrong)
+    print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
+    print(f"stored in {chosen.out}")
+    return 1 if wrong else 0

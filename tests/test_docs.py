@@ -79,13 +79,21 @@ def test_the_snippets_about_serving_run(tmp_path: Path) -> None:
     assert "(70, 80, 3) (64, 64, 3)" in run.stdout
 
 
+CALL_WITH_LONG_ROWS = """
+rows, everywhere = np.full((4, 20), 9, np.uint8), np.array([1.0])
+code = speckle.ctypes(rows.ctypes.data, 4, 5, 3, 20, 0, everywhere.ctypes.data)
+print(code, np.unique(rows[:, :15]), np.unique(rows[:, 15:]))
+"""
+
+
 def test_the_snippets_about_functions_run(tmp_path: Path) -> None:
     snippets = snippets_of("docs/python.md")
-    assert len(snippets) == 2
+    assert len(snippets) == 3
     write_lists(tmp_path)
-    run = subprocess.run([sys.executable, "-c", "\n".join(snippets)], cwd=tmp_path, capture_output=True, text=True)
+    script = "\n".join([*snippets, CALL_WITH_LONG_ROWS])
+    run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert run.stdout == "(32, 224, 224, 3) float32\nTrue\n"
+    assert run.stdout == "(32, 224, 224, 3) float32\nTrue\n0.25\n0 [255] [9]\n"
 
 
 def test_the_function_in_c_compiles(tmp_path: Path) -> None:
