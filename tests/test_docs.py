@@ -88,12 +88,12 @@ print(code, np.unique(rows[:, :15]), np.unique(rows[:, 15:]))
 
 def test_the_snippets_about_functions_run(tmp_path: Path) -> None:
     snippets = snippets_of("docs/python.md")
-    assert len(snippets) == 3
+    assert len(snippets) == 4
     write_lists(tmp_path)
     script = "\n".join([*snippets, CALL_WITH_LONG_ROWS])
     run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert run.stdout == "(32, 224, 224, 3) float32\nTrue\n0.25\n0 [255] [9]\n"
+    assert run.stdout == "(32, 224, 224, 3) float32\nTrue\nTrue\n0.25\n0 [255] [9]\n"
 
 
 def test_the_function_in_c_compiles(tmp_path: Path) -> None:
