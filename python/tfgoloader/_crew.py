@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfgoloader import _call, _check, _elements, _exit, _native
 from tfgoloader._core import Slab, call, close
-from tfgoloader._errors import ConfigError, FunctionError, TfGoLoaderError, printable
+from tfgoloader._errors import ConfigError, FunctionError, InternalError, TfGoLoaderError, printable
 from tfgoloader.ops._external import Python
 from tfgoloader.ops._op import BatchOp, Op
 from tfgoloader.sources import Source
@@ -215,8 +215,13 @@ class Crew:
 
     def _host(self) -> None:
         self._ready.put(None)
-        with contextlib.suppress(TfGoLoaderError):  # the loader is closed
+        try:
             call(_native.pybind_Host, self._loader, ctypes.cast(self._visit, ctypes.c_void_p).value)
+        except InternalError:  # or the loop would wait for a worker that is no more
+            close(self._loader)
+            raise
+        except TfGoLoaderError:  # the loader is closed
+            pass
 
     def _call_hosted(self, position: int, identity: int, slot: int, number: int) -> None:
         function, areas = self._hosted[position]
