@@ -1,30 +1,10 @@
 package pybind
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"tfgoloader/gocore/loader"
 )
-
-// TakeCall waits up to a tenth of a second for a sample for the Python function at a place in a loader's list of
-// operations, and gives the call's number, its slot and its area; an empty text where there is none.
-func TakeCall(loaderHandle, position int64) (text string, err error) {
-	defer recovered(&err)
-	l, err := get[*loader.Loader](loaderHandle)
-	if err != nil {
-		return "", failure(err)
-	}
-	call, err := l.TakeCall(int(position), signalInterval)
-	switch {
-	case errors.Is(err, loader.ErrPending):
-		return "", nil
-	case err != nil:
-		return "", failure(err)
-	}
-	return fmt.Sprintf("%d %d %d", call.ID, call.Slot, call.Area), nil
-}
 
 // Hosts gives how many threads of the caller's have to call Host.
 func Hosts(loaderHandle int64) (count int64, err error) {

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -413,86 +414,64 @@ def test_errors(library, flat, tmp_path):
     assert documented > {"internal", "function"}
 
 
+@contextmanager
+def hosted(library, loader, function):
+    """Run the workers in threads of ours, which call the function by its address until the loader is closed."""
+    visit = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))(function)
+    arguments = "pybind_Host", loader, ctypes.cast(visit, ctypes.c_void_p).value
+    names = [f"host {number}" for number in range(library.pybind_Hosts(loader))]
+    threads = [threading.Thread(target=library.text, args=arguments, name=name) for name in names]
+    for thread in threads:
+        thread.start()
+    try:
+        yield names
+    finally:
+        library.text("pybind_Close", loader)
+        for thread in threads:
+            thread.join()
+
+
 def test_a_function(library, flat):
-    """As many calls as samples; the area is ours to change, and what is said of a call arrives."""
+    """It is called for every sample by workers in our threads; the area is ours to change."""
     source = library.open_source(kind="paths", paths=list(map(str, flat[:4])), labels=[0, 1, 2, 3])
     (about,) = re.findall(r'`({"op": "Python"[^`]*})`', PAGE)
     crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
     loader = library.open_loader(source, ops=[crop, json.loads(about)], num_workers=1)
-    epoch = library.pybind_Begin(loader, -1, 0, -1)
-    areas, indices, early = {}, [], []
-    while len(indices) < 4:
-        while not (text := library.text("pybind_TakeCall", loader, 1)):
-            pass
-        call, slot, area = map(int, text.split())
+    areas, called, early = {}, [], []
+
+    def change(position, call, slot, area):
         if (slot, area) not in areas:
             descriptor = library.pybind_OpenArea(loader, call)
             areas[slot, area] = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
             os.close(descriptor)
         head = Call.from_buffer(areas[slot, area])
-        if head.epoch == 1:  # which is prepared meanwhile
-            early.append(text)
-            continue
-        assert (head.seed, head.epoch, head.label, head.is_float) == (LOADER["seed"], 0, head.index, 0)
-        assert (head.height, head.width, head.channels, head.output) == (SIZE, SIZE, 3, head.picture)
         pixels = np.ndarray((SIZE, SIZE, 3), np.uint8, areas[slot, area], head.picture)
-        assert (pixels == head.index).all()
+        if head.epoch == 0:
+            size = head.height, head.width, head.channels
+            same = (pixels == head.index).all() and head.label == head.index and head.output == head.picture
+            called.append((position, head.seed, head.index, size, head.is_float, same, threading.current_thread().name))
         pixels += 100
         head.label += 50
-        indices.append(head.index)
-        library.text("pybind_FinishCall", loader, call, 1_000_000, b"")
-    assert sorted(indices) == [0, 1, 2, 3]
-    address, where = library.next_batch(epoch), arrays(library, loader)
-    np.testing.assert_array_equal(array(address, 64, (4, SIZE, SIZE, 3), np.float32)[:, 0, 0, 0], [100, 101, 102, 103])
-    assert array(address, where["labels"]["offset"], (4,), np.int64).tolist() == [50, 51, 52, 53]
-    library.tgl_slab_release(address)
-    (stats,) = json.loads(library.text("pybind_Stats", loader))["functions"]
-    assert (stats["name"], stats["position"], stats["calls"]) == ("augment", 1, 4)
-    assert stats["cpu_seconds"] == pytest.approx(0.004)
+        early.append(call)
+        library.text("pybind_FinishCall", loader, call, 1_000_000, b"why \xc3\xa9" if head.epoch == 1 else b"")
 
-    epoch, calls = library.pybind_Begin(loader, -1, 0, -1), []
-    while len(calls) < 4:
-        if text := early.pop(0) if early else library.text("pybind_TakeCall", loader, 1):
-            calls.append(int(text.split()[0]))
-            library.text("pybind_FinishCall", loader, calls[-1], 0, b"" if calls[1:] else "why \xe9".encode())
-    code, about = failure(library.next_batch, epoch)
-    assert (code, about["reason"], about["call"]) == ("function", "why \xe9", calls[0])
-    assert failure(library.pybind_OpenArea, loader, calls[0])[0] == "closed"
-    library.text("pybind_Close", loader)
-    assert failure(library.text, "pybind_TakeCall", loader, 1)[0] == "closed"
-
-
-def test_a_hosted_function(library, flat):
-    """The loader's workers run in our threads, and call by address."""
-    source = library.open_source(kind="paths", paths=list(map(str, flat[:4])), labels=[0, 1, 2, 3])
-    crop = {"op": "CenterCrop", "height": SIZE, "width": SIZE}
-    function = {"op": "Python", "name": "f", "workers": 1, "hosted": True}
-    loader = library.open_loader(source, ops=[crop, function])
-    called = []
-
-    @ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))
-    def change(position, call, slot, area):
-        called.append((position, threading.current_thread().name))
-        descriptor = library.pybind_OpenArea(loader, call)
-        with mmap.mmap(descriptor, os.fstat(descriptor).st_size) as memory:
-            head = Call.from_buffer_copy(memory)
-            memory[head.picture : head.picture + 3 * SIZE * SIZE] = bytes(3 * SIZE * SIZE)
-        os.close(descriptor)
-        library.text("pybind_FinishCall", loader, call, 0, b"")
-
-    address = ctypes.cast(change, ctypes.c_void_p).value
-    names = [f"host {number}" for number in range(library.pybind_Hosts(loader))]
-    hosts = [threading.Thread(target=library.text, args=("pybind_Host", loader, address), name=name) for name in names]
-    for thread in hosts:
-        thread.start()
-    address = library.next_batch(library.pybind_Begin(loader, -1, 0, -1))
-    assert not array(address, 64, (4, SIZE, SIZE, 3), np.float32).any()
-    library.tgl_slab_release(address)
-    library.text("pybind_Close", loader)
-    for thread in hosts:
-        thread.join()
-    assert {position for position, _ in called} == {1}
-    assert {name for _, name in called} <= set(names)
+    with hosted(library, loader, change) as names:
+        address, where = library.next_batch(library.pybind_Begin(loader, -1, 0, -1)), arrays(library, loader)
+        images = array(address, 64, (4, SIZE, SIZE, 3), np.float32)
+        np.testing.assert_array_equal(images[:, 0, 0, 0], [100, 101, 102, 103])
+        assert array(address, where["labels"]["offset"], (4,), np.int64).tolist() == [50, 51, 52, 53]
+        library.tgl_slab_release(address)
+        size = SIZE, SIZE, 3
+        assert sorted(call[:-1] for call in called) == [(1, LOADER["seed"], i, size, 0, True) for i in range(4)]
+        assert {call[-1] for call in called} <= set(names)
+        (stats,) = json.loads(library.text("pybind_Stats", loader))["functions"]
+        assert (stats["name"], stats["position"], stats["calls"] >= 4) == ("augment", 1, True)
+        assert stats["cpu_seconds"] == pytest.approx(0.001 * stats["calls"])
+        code, about = failure(library.next_batch, library.pybind_Begin(loader, -1, 0, -1))
+        assert (code, about["reason"], about["index"]) == ("function", "why \xe9", 0)
+        assert about["call"] in early
+        assert failure(library.pybind_OpenArea, loader, early[0])[0] == "closed"
+    assert failure(library.text, "pybind_Host", loader, 1)[0] == "closed"
 
 
 def test_file_names_are_bytes(library, tmp_path):

@@ -17,8 +17,8 @@ type External struct {
 	Width  int `json:"width"`
 	// Workers is how many pictures a Python function is at, at once; 0 for as many as the loader has workers.
 	Workers int `json:"workers"`
-	// Hosted says that the loader's workers call it themselves, in threads of whoever has it.
-	Hosted bool `json:"hosted"`
+	// Shared says that a Python function is in another process, which sees shared memory alone.
+	Shared bool `json:"shared"`
 	// Masks and Boxes tell whether it changes those too.
 	Masks bool `json:"masks"`
 	Boxes bool `json:"boxes"`

@@ -3,7 +3,7 @@ package loader
 // #include "native.h"
 import "C"
 
-// Hosts is how many threads of the caller's have to call Host: where a function is hosted, workers run in those.
+// Hosts is how many threads of the caller's have to call Host: workers that call Python functions run in those.
 func (l *Loader) Hosts() int { return cap(l.hosts) }
 
 // Host makes a worker of the calling thread, until the loader is closed. The C function at the address is given the
@@ -25,25 +25,5 @@ func (l *Loader) host(visit func(position int, call Call)) error {
 			return ErrClosed
 		}
 		return configError("no worker is left to be hosted")
-	}
-}
-
-// visit has the worker's own thread call a function for what is in an area, or a slab.
-func (l *Loader) visit(s *station, memory shared, w *worker) error {
-	r := l.request(s, memory, w.number)
-	defer l.forget(r.id)
-	select {
-	case s.room <- struct{}{}:
-		defer func() { <-s.room }()
-	case <-l.ctx.Done():
-		return ErrClosed
-	}
-	r.begin()
-	w.call(s.op.Position, Call{r.id, r.slot, memory.number})
-	select {
-	case err := <-r.done:
-		return err
-	default: // the loader is closed, or it would be found
-		return ErrClosed
 	}
 }

@@ -77,15 +77,15 @@ func (w *worker) changeWhole(slab slab, position int) error {
 	station := w.loader.station(position)
 	w.lap(&w.loader.counters.augment)
 	defer func() { w.clock = time.Now() }() // the time in between is the station's
-	if station.op.Hosted {
-		return w.loader.visit(station, shared{number: int(slab.address())}, w)
+	if !station.op.Shared {
+		return w.loader.visit(station, shared{fd: -1, number: int(slab.address())}, w)
 	}
 	area, batch := &w.areas[len(w.loader.plan.segments)], slab.bytes()
 	if err := area.reserve(len(batch)); err != nil {
 		return err
 	}
 	copy(area.memory, batch)
-	if err := w.loader.ask(station, area.shared, w.number); err != nil {
+	if err := w.loader.visit(station, area.shared, w); err != nil {
 		return err
 	}
 	header := slab.layout.arrays[0].Offset

@@ -83,7 +83,7 @@ func (p *plan) externals() []*augment.External {
 
 // hosted tells whether workers run in threads of the caller's.
 func (p *plan) hosted() bool {
-	return slices.ContainsFunc(p.externals(), func(e *augment.External) bool { return e.Hosted })
+	return slices.ContainsFunc(p.externals(), func(e *augment.External) bool { return !e.Native() })
 }
 
 // crew is how many workers there are: those that wait for a Python function leave the processor to others.
@@ -215,12 +215,7 @@ func (w *worker) change(s *subject, station *station, area *area, size image.Poi
 	if p.boxes != nil {
 		area.writeBoxes(s.boxes, p.boxes, size)
 	}
-	if station.op.Hosted {
-		err = w.loader.visit(station, area.shared, w)
-	} else {
-		err = w.loader.ask(station, area.shared, w.number)
-	}
-	if err != nil {
+	if err = w.loader.visit(station, area.shared, w); err != nil {
 		return err
 	}
 	s.label = int64(area.call().label)

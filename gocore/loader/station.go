@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,8 +13,7 @@ import (
 // station is where samples wait for an operation of somebody else's.
 type station struct {
 	op                 *augment.External
-	queue              chan *request // of samples for a Python function that others call
-	room               chan struct{} // holds as many as may be in a hosted one at once
+	room               chan struct{} // holds as many calls as there may be of a Python function at once
 	calls              atomic.Int64
 	waiting, busy, cpu atomic.Int64 // nanoseconds
 }
@@ -41,7 +39,28 @@ func newStation(op *augment.External, workers int) *station {
 	if op.Workers > 0 {
 		workers = op.Workers
 	}
-	return &station{op: op, queue: make(chan *request), room: make(chan struct{}, workers)}
+	return &station{op: op, room: make(chan struct{}, workers)}
+}
+
+// visit has a hosted worker call a Python function for what is in an area, or a slab.
+func (l *Loader) visit(s *station, memory shared, w *worker) error {
+	r := l.request(s, memory, w.number)
+	defer l.forget(r.id)
+	select {
+	case s.room <- struct{}{}:
+		defer func() { <-s.room }()
+	case <-l.ctx.Done():
+		return ErrClosed
+	}
+	r.taken = time.Now()
+	s.waiting.Add(int64(r.taken.Sub(r.asked)))
+	w.call(s.op.Position, Call{r.id, r.slot, memory.number})
+	select {
+	case err := <-r.done:
+		return err
+	default: // the loader is closed, or it would be found
+		return ErrClosed
+	}
 }
 
 // request makes one that can be found until it is forgotten.
@@ -58,29 +77,6 @@ func (l *Loader) request(s *station, memory shared, slot int) *request {
 	return r
 }
 
-// begin says that somebody has taken it.
-func (r *request) begin() {
-	r.taken = time.Now()
-	r.station.waiting.Add(int64(r.taken.Sub(r.asked)))
-}
-
-// ask has others call a function for what is in an area, and waits for it, or for the loader's end.
-func (l *Loader) ask(s *station, memory shared, slot int) error {
-	r := l.request(s, memory, slot)
-	defer l.forget(r.id) // before the area may go
-	select {
-	case s.queue <- r:
-	case <-l.ctx.Done():
-		return ErrClosed
-	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-l.ctx.Done():
-		return ErrClosed
-	}
-}
-
 func (l *Loader) forget(id int64) {
 	l.calls.mu.Lock()
 	defer l.calls.mu.Unlock()
@@ -94,31 +90,11 @@ func (l *Loader) find(id int64) *request {
 	return l.calls.open[id]
 }
 
-// Call is a sample that waits in an area for a Python function. Of the areas of one slot, only that of the highest
-// number is in use.
+// Call is a sample that waits in an area for a Python function, of whose slot only the area of the highest number is in
+// use; or a batch, in an area or, where Area is an address, in its slab.
 type Call struct {
 	ID         int64
 	Slot, Area int
-}
-
-// TakeCall waits, at most so long, for the next sample for the function at a place in the list of operations.
-// ErrPending means that it may be called again. Whoever takes a call finishes it.
-func (l *Loader) TakeCall(position int, atMost time.Duration) (Call, error) {
-	s := l.station(position)
-	if s == nil || s.op.Native() || s.op.Hosted {
-		return Call{}, configError(fmt.Sprintf("there is no Python function at place %d of the operations", position))
-	}
-	timer := time.NewTimer(atMost)
-	defer timer.Stop()
-	select {
-	case r := <-s.queue:
-		r.begin()
-		return Call{r.id, r.slot, r.memory.number}, nil
-	case <-l.ctx.Done():
-		return Call{}, ErrClosed
-	case <-timer.C:
-		return Call{}, ErrPending
-	}
 }
 
 func (l *Loader) station(position int) *station {

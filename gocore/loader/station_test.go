@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,30 +24,23 @@ func withFunction(s Spec, workers int) Spec {
 	return s
 }
 
-// serve calls a function for a loader, as so many threads of Python would, until the loader is closed.
-func serve(t *testing.T, l *Loader, threads int, function func(*area) string) *sync.WaitGroup {
-	var group sync.WaitGroup
-	for range threads {
-		group.Go(func() {
-			for {
-				call, err := l.TakeCall(1, time.Second)
-				if errors.Is(err, ErrClosed) {
-					return
-				}
-				if err != nil {
-					continue
-				}
+// serve makes workers of as many goroutines as it takes, and has them call a function, until the loader is closed.
+func serve(t *testing.T, l *Loader, function func(*area) string) *errgroup.Group {
+	var group errgroup.Group
+	for range l.Hosts() {
+		group.Go(func() error {
+			return l.host(func(position int, call Call) {
 				own, err := mapped(l, call)
 				if errors.Is(err, ErrClosed) {
 					return
 				}
-				if err != nil {
-					t.Error(err)
+				if err != nil || position != 1 {
+					t.Errorf("at %d: %v", position, err)
 					return
 				}
+				defer own.close()
 				l.FinishCall(call.ID, time.Millisecond, function(own))
-				own.close()
-			}
+			})
 		})
 	}
 	return &group
@@ -79,15 +73,22 @@ func TestFunctionsChangePictures(t *testing.T) {
 	samples := pictures(t, 12)
 	plain := spec()
 	plain.Shuffle = false
-	for _, threads := range []int{1, 4} {
-		l := open(t, samples, withFunction(plain, threads))
-		group := serve(t, l, threads, add(3))
+	for _, workers := range []int{1, 4} {
+		l := open(t, samples, withFunction(plain, workers))
+		var inside, most atomic.Int64
+		group := serve(t, l, func(a *area) string {
+			now := inside.Add(1)
+			defer inside.Add(-1)
+			for before := most.Load(); now > before && !most.CompareAndSwap(before, now); before = most.Load() {
+			}
+			return add(3)(a)
+		})
 		for range 2 {
 			images, labels := all(t, begin(t, l))
 			for i, label := range labels {
 				want := bytes.Repeat([]byte{byte(10*label + 3)}, 16*16*3)
 				if got := images[i*16*16*3:][:16*16*3]; !bytes.Equal(got, want) {
-					t.Fatalf("%d threads: sample %d is %v", threads, i, got[:6])
+					t.Fatalf("%d workers: sample %d is %v", workers, i, got[:6])
 				}
 			}
 		}
@@ -95,16 +96,21 @@ func TestFunctionsChangePictures(t *testing.T) {
 		if len(stats) != 1 || stats[0].Name != "f" || stats[0].Position != 1 || stats[0].Calls < 24 || stats[0].CPUSeconds < 0.024 {
 			t.Errorf("stats %+v", stats)
 		}
+		if most.Load() > int64(workers) {
+			t.Errorf("%d calls at once, of %d", most.Load(), workers)
+		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		group.Wait()
+		if err := group.Wait(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
 func TestAFunctionThatFailsIsABadSample(t *testing.T) {
 	l := open(t, pictures(t, 12), withFunction(spec(), 2))
-	serve(t, l, 2, func(a *area) string {
+	serve(t, l, func(a *area) string {
 		if a.call().index == 7 {
 			return "seven"
 		}
@@ -129,36 +135,6 @@ func TestAFunctionThatFailsIsABadSample(t *testing.T) {
 	}
 	if failed != 1 {
 		t.Errorf("%d batches failed", failed)
-	}
-}
-
-func TestCloseDoesNotWaitForFunctions(t *testing.T) {
-	l := open(t, pictures(t, 12), withFunction(spec(), 2))
-	begin(t, l)
-	var call Call
-	for err := ErrPending; err != nil; {
-		if call, err = l.TakeCall(1, time.Second); err != nil && !errors.Is(err, ErrPending) {
-			t.Fatal(err)
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	l.FinishCall(call.ID, 0, "") // nobody waits for it
-	if _, err := l.OpenArea(call.ID); !errors.Is(err, ErrClosed) {
-		t.Errorf("OpenArea: %v", err)
-	}
-	if _, err := l.TakeCall(1, time.Second); !errors.Is(err, ErrClosed) {
-		t.Errorf("TakeCall: %v", err)
-	}
-}
-
-func TestThereIsNoFunctionElsewhere(t *testing.T) {
-	l := open(t, pictures(t, 4), withFunction(spec(), 1))
-	for _, position := range []int{-1, 0, 2} {
-		if _, err := l.TakeCall(position, time.Second); !errors.Is(err, ErrConfig) {
-			t.Errorf("at %d: %v", position, err)
-		}
 	}
 }
 

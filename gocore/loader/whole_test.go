@@ -11,9 +11,9 @@ import (
 )
 
 // withWhole puts a function for batches after a crop.
-func withWhole(s Spec, hosted string) Spec {
+func withWhole(s Spec, shared string) Spec {
 	s.Ops = []json.RawMessage{json.RawMessage(`{"op":"CenterCrop","height":16,"width":16}`)}
-	s.BatchOps = []json.RawMessage{json.RawMessage(`{"op":"Python","name":"f","workers":2,"hosted":` + hosted + `}`)}
+	s.BatchOps = []json.RawMessage{json.RawMessage(`{"op":"Python","name":"f","workers":2,"shared":` + shared + `}`)}
 	return s
 }
 
@@ -28,11 +28,17 @@ func TestFunctionsChangeBatches(t *testing.T) {
 	samples := pictures(t, 12)
 	plain := spec()
 	plain.Shuffle, plain.DType = false, "uint8"
-	for _, hosted := range []string{"false", "true"} {
-		l := open(t, samples, withWhole(plain, hosted))
+	for _, shared := range []string{"true", "false"} {
+		l := open(t, samples, withWhole(plain, shared))
 		images := l.Arrays()[0]
-		var hosts errgroup.Group
-		if hosted == "true" {
+		var hosts *errgroup.Group
+		if shared == "true" {
+			hosts = serve(t, l, func(a *area) string {
+				brighten(a.memory, images, 4)
+				return ""
+			})
+		} else {
+			hosts = new(errgroup.Group)
 			for range l.Hosts() {
 				hosts.Go(func() error {
 					return l.host(func(_ int, call Call) {
@@ -42,11 +48,6 @@ func TestFunctionsChangeBatches(t *testing.T) {
 					})
 				})
 			}
-		} else {
-			serve(t, l, 2, func(a *area) string {
-				brighten(a.memory, images, 4)
-				return ""
-			})
 		}
 		for range 2 {
 			epoch := begin(t, l)
@@ -61,7 +62,7 @@ func TestFunctionsChangeBatches(t *testing.T) {
 				for slot := range int(s.c.samples) {
 					label := s.row(l.plan.labels, slot)[0]
 					if want := bytes.Repeat([]byte{10*label + 1}, 16*16*3); !bytes.Equal(s.row(images, slot), want) {
-						t.Errorf("hosted %s: sample %d is %v", hosted, label, s.row(images, slot)[:6])
+						t.Errorf("shared %s: sample %d is %v", shared, label, s.row(images, slot)[:6])
 					}
 				}
 				s.release()
@@ -77,10 +78,10 @@ func TestFunctionsChangeBatches(t *testing.T) {
 }
 
 func TestAFunctionThatFailsTakesThePlaceOfItsBatch(t *testing.T) {
-	s := withWhole(spec(), "false")
+	s := withWhole(spec(), "true")
 	s.OnError, s.MaxBad = "skip", 100
 	l := open(t, pictures(t, 12), s)
-	serve(t, l, 1, func(*area) string { return "no" })
+	serve(t, l, func(*area) string { return "no" })
 	epoch := begin(t, l)
 	for number := range 3 {
 		_, err := take(epoch)

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfgoloader import _call, _check, _elements, _exit, _native
@@ -35,7 +35,7 @@ sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 module.serve(*map(int, sys.argv[2:]))
 """
-_HOSTED = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))  # called with position, call, slot and area; see docs/abi.md
+_VISIT = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))  # called with position, call, slot and area; see docs/abi.md
 _ARRAYS = {
     "image": "images",
     "label": "labels",
@@ -54,7 +54,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """A process that calls a function; started again where it died. One thread uses it."""
+    """A process that calls a function; started again where it died. One thread at a time uses it."""
 
     def __init__(self, payload: bytes, timeout: float | None) -> None:
         self._payload = payload
@@ -87,7 +87,7 @@ class _Process:
             self.end()
             raise error
 
-    def call(self, loader: int, identity: int, slot: int, number: int) -> tuple[int, BaseException | None]:
+    def call(self, slot: int, number: int, area: Callable[[], int]) -> tuple[int, BaseException | None]:
         """Have the function called; return the nanoseconds of the processor and the function's error."""
         if self._process is None:
             self.start()
@@ -95,7 +95,7 @@ class _Process:
         request = _call.REQUEST.pack(slot, number, new)
         try:
             if new:
-                descriptor = call(_native.pybind_OpenArea, loader, identity)
+                descriptor = area()
                 try:
                     socket.send_fds(self._connection, [request], [descriptor])
                 finally:
@@ -150,8 +150,58 @@ class _Process:
             self.end()
 
 
+class _InThreads:
+    """Calls a function in the thread of the worker that has the sample, or the batch."""
+
+    def __init__(self, loader: int, function: _Function) -> None:
+        self.name = function.name
+        self._loader = loader
+        self._function = function
+        self._areas = _call.Areas()
+
+    def call(self, identity: int, slot: int, number: int) -> tuple[int, BaseException | None]:
+        """Call the function; return the nanoseconds of the processor and the function's error."""
+        start = time.thread_time_ns()
+        try:
+            if isinstance(self._function, _call.BatchFunction):
+                self._function(Slab.shared(number))
+            else:
+                self._function(self._areas.get(slot, number, lambda: _open_area(self._loader, identity)))
+        except BaseException as error:
+            return time.thread_time_ns() - start, error
+        return time.thread_time_ns() - start, None
+
+
+class _InProcesses:
+    """Has one of several processes call a function."""
+
+    def __init__(self, loader: int, function: _Function, workers: int, timeout: float | None) -> None:
+        self.name = function.name
+        self._loader = loader
+        payload = _payload(function)
+        self.processes = [_Process(payload, timeout) for _ in range(workers)]
+        self._idle = list(self.processes)  # there are no more calls at once
+
+    def call(self, identity: int, slot: int, number: int) -> tuple[int, BaseException | None]:
+        """Have the function called; return the nanoseconds of the processor and the function's error."""
+        process = self._idle.pop()
+        try:
+            return process.call(slot, number, lambda: _open_area(self._loader, identity))
+        except BaseException as error:
+            return 0, error
+        finally:
+            self._idle.append(process)
+
+
+def _open_area(loader: int, identity: int) -> int:
+    return call(_native.pybind_OpenArea, loader, identity)
+
+
 class Crew:
-    """All that call the functions of one loader, which it knows by its number alone, so as not to keep it alive."""
+    """All that call the functions of one loader, which it knows by its number alone, so as not to keep it alive.
+
+    The loader's workers run in threads of the crew's, and call the functions from there.
+    """
 
     def __init__(
         self, loader: int, ops: Sequence[Op | BatchOp], source: Source, seed: int, num_workers: int, keep: int
@@ -166,17 +216,25 @@ class Crew:
         self._keep = keep
         self._lock = threading.Lock()
         self._errors: dict[int, BaseException] = {}  # by call, oldest first
-        self._stopping = False
         self._ready: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        self._functions: dict[int, _InThreads | _InProcesses] = {}  # by place in the list
         self._processes: list[_Process] = []
-        self._threads: list[threading.Thread] = []
-        self._hosted: dict[int, tuple[_Function, _call.Areas]] = {}  # by place in the list
-        self._visit = _HOSTED(self._call_hosted)
         for position, op in enumerate(ops):
             if isinstance(op, Python):
-                self._add(op, self._function(op, position, source, seed), op.workers or num_workers)
-        for number in range(call(_native.pybind_Hosts, loader)):
-            self._threads.append(threading.Thread(target=self._host, name=f"tfgoloader {number}", daemon=True))
+                function = self._function(op, position, source, seed)
+                if op.executor == "thread":
+                    self._functions[position] = _InThreads(loader, function)
+                else:
+                    called = _InProcesses(loader, function, op.workers or num_workers, op.timeout)
+                    self._functions[position] = called
+                    self._processes += called.processes
+        self._visit = _VISIT(self._call)
+        self._hosts = call(_native.pybind_Hosts, loader)
+        starts = [*self._processes, *[None] * (self._hosts - len(self._processes))]
+        self._threads = [
+            threading.Thread(target=self._host, args=(process,), name=f"tfgoloader {number}", daemon=True)
+            for number, process in enumerate(starts)
+        ]
         _exit.watch_crew(self)
         try:
             for thread in self._threads:
@@ -202,19 +260,24 @@ class Crew:
         places = {name: (place.offset, place.shape, place.dtype) for name, place in found.items()}
         return _call.BatchFunction(op.fn, op.name, wanted, position, places, seed)
 
-    def _add(self, op: Python, function: _Function, workers: int) -> None:
-        if op.executor == "thread":
-            self._hosted[function.position] = function, _call.Areas()
-            return
-        payload = _payload(function)
-        for number in range(workers):
-            process = _Process(payload, op.timeout)
-            self._processes.append(process)
-            name = f"tfgoloader {function.name} {number}"
-            self._threads.append(threading.Thread(target=self._run, args=(function, process), name=name, daemon=True))
+    def _host(self, process: _Process | None) -> None:
+        """Be one of the loader's workers; a process ends with the thread that started it."""
+        try:
+            if process is not None:
+                process.start()
+        except BaseException as error:
+            self._ready.put(error)
+        else:
+            self._ready.put(None)
+            self._work()
+        with self._lock:
+            self._hosts -= 1
+            if self._hosts:
+                return
+        for process in self._processes:
+            process.close()
 
-    def _host(self) -> None:
-        self._ready.put(None)
+    def _work(self) -> None:
         try:
             call(_native.pybind_Host, self._loader, ctypes.cast(self._visit, ctypes.c_void_p).value)
         except InternalError:  # or the loop would wait for a worker that is no more
@@ -223,44 +286,9 @@ class Crew:
         except TfGoLoaderError:  # the loader is closed
             pass
 
-    def _call_hosted(self, position: int, identity: int, slot: int, number: int) -> None:
-        function, areas = self._hosted[position]
-        start = time.thread_time_ns()
-        try:
-            if isinstance(function, _call.BatchFunction):
-                function(Slab.shared(number))
-            else:
-                function(areas.get(slot, number, lambda: call(_native.pybind_OpenArea, self._loader, identity)))
-        except BaseException as error:
-            self._finish(function, identity, time.thread_time_ns() - start, error)
-        else:
-            self._finish(function, identity, time.thread_time_ns() - start, None)
-
-    def _run(self, function: _Function, process: _Process) -> None:
-        try:
-            process.start()
-        except BaseException as error:
-            self._ready.put(error)
-            return
-        self._ready.put(None)
-        while not self._stopping:
-            try:
-                text = call(_native.pybind_TakeCall, self._loader, function.position)
-            except TfGoLoaderError:  # the loader is closed
-                break
-            if not text:
-                continue
-            identity, slot, number = map(int, text.split())
-            try:
-                spent, failure = process.call(self._loader, identity, slot, number)
-            except BaseException as error:
-                spent, failure = 0, error
-            self._finish(function, identity, spent, failure)
-            failure = None  # its traceback has this frame
-        process.close()
-
-    def _finish(self, function: _Function, identity: int, spent: int, error: BaseException | None) -> None:
-        reason = ""
+    def _call(self, position: int, identity: int, slot: int, number: int) -> None:
+        function, reason = self._functions[position], ""
+        spent, error = function.call(identity, slot, number)
         if isinstance(error, _DiedError):
             reason = f"{function.name} {error}"
         elif error is not None:
@@ -291,8 +319,7 @@ class Crew:
 
         At the interpreter's end a thread that is in a library of C++ would end the process with an error.
         """
-        self._stopping = True
-        close(self._loader)  # or the threads that host its workers would not come back
+        close(self._loader)  # or the threads would not come back from their work
         for process in self._processes:
             process.stop()
         deadline = time.monotonic() + patience

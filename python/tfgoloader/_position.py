@@ -22,7 +22,7 @@ _NO_MATTER = {
     "return_meta",
 }  # for the batches; the seed is in the state itself
 
-_OF_THIS_RUN = {"workers", "hosted", "function", "user_data"}  # of ops.Python and ops.Native
+_OF_THIS_RUN = {"workers", "shared", "function", "user_data"}  # of ops.Python and ops.Native
 
 
 class Position(NamedTuple):

@@ -125,7 +125,7 @@ class Python(External):
 
     def _spec(self) -> dict[str, Any]:
         about = {"op": "Python", "name": self.name, "workers": self.workers or 0}  # 0 for num_workers
-        about["hosted"] = self.executor == "thread"
+        about["shared"] = self.executor == "process"
         return {**about, **self._shape(), "masks": "mask" in self._wanted, "boxes": "boxes" in self._wanted}
 
 
