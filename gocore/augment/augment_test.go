@@ -9,7 +9,7 @@ import (
 	"tfgoloader/gocore/sample"
 )
 
-func parse(t *testing.T, specs ...string) *Pipeline {
+func parse(t testing.TB, specs ...string) *Pipeline {
 	t.Helper()
 	p, err := Parse(raw(specs), 3)
 	if err != nil {

@@ -202,6 +202,9 @@ func (p *Plan) Write(place []byte, picture pixel.Picture, writer *pixel.Writer, 
 	return nil
 }
 
+// changes tells whether Write changes the picture that it is given.
+func (p *Plan) changes() bool { return len(p.stages[0].filters) > 0 }
+
 // apply changes the stage's picture in place.
 func (s *stage) apply(picture pixel.Picture, work *Work) {
 	for first, last := 0, 0; first < len(s.filters); first = last {
