@@ -138,12 +138,6 @@ INLINE void change_rows(enum pixel_change change, float amount, uint8_t *picture
 			change_row(change, amount, picture, width, 4);
 }
 
-static void change_sse2(enum pixel_change change, float amount, uint8_t *picture, size_t stride, size_t width,
-                        size_t height, int channels)
-{
-	change_rows(change, amount, picture, stride, width, height, channels);
-}
-
 TARGET("avx2")
 static void change_avx2(enum pixel_change change, float amount, uint8_t *picture, size_t stride, size_t width,
                         size_t height, int channels)
@@ -157,7 +151,7 @@ void pixel_change(enum pixel_instructions instructions, enum pixel_change change
 	if (instructions >= PIXEL_AVX2)
 		change_avx2(change, amount, picture, stride, width, height, channels);
 	else
-		change_sse2(change, amount, picture, stride, width, height, channels);
+		change_rows(change, amount, picture, stride, width, height, channels);
 }
 
 // Samples that are summed together, so that their sums stay in the nearest cache.
@@ -190,12 +184,6 @@ INLINE void sum_rows(float own, const float *weights, size_t others, const uint8
 			sum_row(own, weights, others, made, distance, picture, samples, false);
 }
 
-static void sum_sse2(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture, size_t stride,
-                     size_t width, size_t height, int channels)
-{
-	sum_rows(own, weights, others, made, picture, stride, width, height, channels);
-}
-
 TARGET("avx2")
 static void sum_avx2(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture, size_t stride,
                      size_t width, size_t height, int channels)
@@ -206,5 +194,8 @@ static void sum_avx2(float own, const float *weights, size_t others, const uint8
 void pixel_weighted_sum(enum pixel_instructions instructions, float own, const float *weights, size_t others,
                         const uint8_t *made, uint8_t *picture, size_t stride, size_t width, size_t height, int channels)
 {
-	(instructions >= PIXEL_AVX2 ? sum_avx2 : sum_sse2)(own, weights, others, made, picture, stride, width, height, channels);
+	if (instructions >= PIXEL_AVX2)
+		sum_avx2(own, weights, others, made, picture, stride, width, height, channels);
+	else
+		sum_rows(own, weights, others, made, picture, stride, width, height, channels);
 }
