@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -26,9 +27,9 @@ func (a *AugMix) String() string {
 // OutputSize is that of the input.
 func (a *AugMix) OutputSize(in image.Point) (image.Point, error) {
 	if a.Chains < 1 || a.Depth < 1 || !(a.Alpha > 0) {
-		return in, fmt.Errorf("%s: all three are above 0", a)
+		return in, errors.New("all three are above 0")
 	}
-	return a.Ops.same(in, a.String())
+	return a.Ops.same(in)
 }
 
 func (a *AugMix) levels() bool { return true }
