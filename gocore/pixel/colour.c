@@ -173,8 +173,8 @@ INLINE void sum_row(float own, const float *weights, size_t others, const uint8_
 	}
 }
 
-INLINE void sum_rows(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture, size_t stride,
-                     size_t width, size_t height, int channels)
+INLINE void sum_rows(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture,
+                     size_t stride, size_t width, size_t height, int channels)
 {
 	size_t samples = width * channels, distance = samples * height;
 	for (size_t y = 0; y < height; y++, picture += stride, made += samples)
@@ -185,14 +185,15 @@ INLINE void sum_rows(float own, const float *weights, size_t others, const uint8
 }
 
 TARGET("avx2")
-static void sum_avx2(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture, size_t stride,
-                     size_t width, size_t height, int channels)
+static void sum_avx2(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture,
+                     size_t stride, size_t width, size_t height, int channels)
 {
 	sum_rows(own, weights, others, made, picture, stride, width, height, channels);
 }
 
 void pixel_weighted_sum(enum pixel_instructions instructions, float own, const float *weights, size_t others,
-                        const uint8_t *made, uint8_t *picture, size_t stride, size_t width, size_t height, int channels)
+                        const uint8_t *made, uint8_t *picture, size_t stride, size_t width, size_t height,
+                        int channels)
 {
 	if (instructions >= PIXEL_AVX2)
 		sum_avx2(own, weights, others, made, picture, stride, width, height, channels);

@@ -84,9 +84,9 @@ func (p Picture) change(set instructions, change uint32, amount float64) {
 	}
 }
 
-// WeightedSum makes of every sample that is not alpha own times itself plus the weights times the samples in its place in
-// others, which are one picture of the same size for each weight, without gaps. It is computed in float32, in that order,
-// and rounded to the nearest level.
+// WeightedSum makes of every sample that is not alpha own times itself plus the weights times the samples in its place
+// in others, which are one picture of the same size for each weight, without gaps. It is computed in float32, in that
+// order, and rounded to the nearest level.
 func WeightedSum(p Picture, own float32, others []byte, weights []float32) {
 	p.weightedSum(best(), own, others, weights)
 }
