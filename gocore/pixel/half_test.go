@@ -11,7 +11,7 @@ import (
 
 // precision returns how many bits of a number the dtype has, and what its least number is the power of.
 func (d DType) precision() (bits, least int) {
-	return map[DType]int{Float32: 24, Float16: 11, BFloat16: 8}[d], map[DType]int{Float32: -149, Float16: -24, BFloat16: -133}[d]
+	return [...]int{Float32: 24, Float16: 11, BFloat16: 8}[d], [...]int{Float32: -149, Float16: -24, BFloat16: -133}[d]
 }
 
 // rounding returns the largest share of a number that rounding changes it by.
