@@ -9,7 +9,7 @@ import (
 	"tfgoloader/gocore/sample"
 )
 
-func parse(t *testing.T, specs ...string) *Pipeline {
+func parse(t testing.TB, specs ...string) *Pipeline {
 	t.Helper()
 	p, err := Parse(raw(specs), 3)
 	if err != nil {
@@ -75,6 +75,21 @@ func pixels(view View) [][]image.Point {
 }
 
 // Operations composed on coordinates must give what the same operations give one after another on pixels.
+func TestWhatIsRefusedIsNamed(t *testing.T) {
+	rotation := `{"op":"RandomRotation","factor":[0,0.5],` + filled("wrap", "bicubic") + `}`
+	for spec, want := range map[string]string{
+		rotation: "RandomRotation(factor=[0 0.5]): interpolation is nearest or bilinear",
+		`{"op":"RandomApply","p":0.5,"ops":[` + rotation + `]}`: "RandomApply(p=0.5): RandomRotation(factor=[0 0.5]): " +
+			"interpolation is nearest or bilinear",
+		crop("CenterCrop", 9, 8): "CenterCrop(height=9, width=8): larger than the 8 x 8 (height x width) before it",
+	} {
+		_, err := Parse(raw([]string{crop("CenterCrop", 8, 8), spec}), 3)
+		if !errors.Is(err, ErrConfig) || err.Error() != "invalid pipeline: ops[1]: "+want {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
 func TestCompositionEqualsOneAfterAnother(t *testing.T) {
 	size := image.Pt(23, 17)
 	var draw sample.Draw

@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -26,9 +27,9 @@ func (a *AugMix) String() string {
 // OutputSize is that of the input.
 func (a *AugMix) OutputSize(in image.Point) (image.Point, error) {
 	if a.Chains < 1 || a.Depth < 1 || !(a.Alpha > 0) {
-		return in, fmt.Errorf("%s: all three are above 0", a)
+		return in, errors.New("all three are above 0")
 	}
-	return a.Ops.same(in, a.String())
+	return a.Ops.same(in)
 }
 
 func (a *AugMix) levels() bool { return true }
@@ -99,38 +100,22 @@ func (m *mixture) Apply(picture pixel.Picture, work *Work) {
 	}
 	writer := work.inner.writer(picture.Channels)
 	samples := writer.Bytes(picture.Width, picture.Height)
-	sums := slices.Grow(work.sums[:0], samples)[:samples]
-	work.sums = sums
-	width := picture.Width * picture.Channels
-	for y := range picture.Height {
-		for i, value := range picture.Pix[y*picture.Stride:][:width] {
-			sums[y*width+i] = float32(m.own) * float32(value)
-		}
-	}
-	buffers := slices.Grow(work.kept[:0], 2*samples)[:2*samples]
-	work.kept = buffers
+	size := (len(m.chains) + 1) * samples
+	work.kept = slices.Grow(work.kept[:0], size)[:size]
+	made, copied := work.kept[:size-samples], work.kept[size-samples:]
 	for c := range m.chains {
-		inner, weight := &m.chains[c], m.weights[c]
-		input := buffers[:0]
+		inner := &m.chains[c]
 		part := picture.Part(inner.Decode)
-		for y := range part.Height {
-			input = append(input, part.Pix[y*part.Stride:][:part.Width*part.Channels]...)
+		if inner.changes() {
+			rows := copied[:0]
+			for y := range part.Height {
+				rows = append(rows, part.Pix[y*part.Stride:][:part.Width*part.Channels]...)
+			}
+			part.Pix, part.Stride = rows, part.Width*part.Channels
 		}
-		part.Pix, part.Stride = input, part.Width*part.Channels
-		made := buffers[samples:]
-		if err := inner.Write(made, part, writer, work.inner); err != nil {
+		if err := inner.Write(made[c*samples:][:samples], part, writer, work.inner); err != nil {
 			panic(err) // sizes are what they are
 		}
-		for i, value := range made {
-			sums[i] += weight * float32(value)
-		}
 	}
-	for y := range picture.Height {
-		row := picture.Pix[y*picture.Stride:][:width]
-		for i := range row {
-			if picture.Channels < 4 || i%4 != 3 {
-				row[i] = uint8(min(max(sums[y*width+i], 0), 255) + 0.5)
-			}
-		}
-	}
+	pixel.WeightedSum(picture, float32(m.own), made, m.weights)
 }

@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -47,11 +48,6 @@ var imagenet = [...][2]rung{
 type AutoAugment struct{ published }
 
 func (a *AutoAugment) String() string { return "AutoAugment" }
-
-// OutputSize is that of the input.
-func (a *AutoAugment) OutputSize(in image.Point) (image.Point, error) {
-	return a.outputSize(in, a.String())
-}
 
 func (a *AutoAugment) levels() bool { return true }
 
@@ -100,9 +96,9 @@ func (t *TrivialAugmentWide) String() string {
 // OutputSize is that of the input.
 func (t *TrivialAugmentWide) OutputSize(in image.Point) (image.Point, error) {
 	if t.Bins < 2 {
-		return in, fmt.Errorf("%s: at least 2 magnitudes", t)
+		return in, errors.New("at least 2 magnitudes")
 	}
-	return t.outputSize(in, t.String())
+	return t.warp.OutputSize(in)
 }
 
 func (t *TrivialAugmentWide) levels() bool { return true }

@@ -35,7 +35,6 @@ type Work struct {
 	buffer []float32
 	kept   []byte // what a filter puts back
 	inner  *Work  // of plans within a filter
-	sums   []float32
 
 	scratch  pixel.Scratch
 	pictures [2][]byte     // of one stage and the next

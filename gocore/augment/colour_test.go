@@ -228,6 +228,16 @@ func bothWays(t *testing.T, p *Pipeline, picture pixel.Picture, draw *sample.Dra
 	return planned, oneAfterAnother(t, p, picture, draw, 4, 2, index), plan.Decode != image.Rectangle{Max: size}
 }
 
+// sameBothWays wants both to be the same.
+func sameBothWays(t *testing.T, size image.Point, draw *sample.Draw, index int64, specs ...string) (less bool) {
+	t.Helper()
+	got, want, less := bothWays(t, parse(t, specs...), noisy(uint64(index), size.X, size.Y, 3), draw, index)
+	if !bytes.Equal(got.Pix, want.Pix) {
+		t.Fatalf("sample %d: the plan's pixels differ from those of\n%s", index, strings.Join(specs, "\n"))
+	}
+	return less
+}
+
 // written is what a plan makes of the decoded part of a picture.
 func written(t *testing.T, size image.Point, plan Plan, decoded pixel.Picture) pixel.Picture {
 	t.Helper()
@@ -279,15 +289,8 @@ func TestPlansEqualOneAfterAnother(t *testing.T) {
 				specs = append(specs, colours[random.IntN(len(colours))])
 			}
 		}
-		p := parse(t, specs...)
-		size := image.Pt(60, 50)
-		picture := noisy(uint64(index), size.X, size.Y, 3)
-		got, want, less := bothWays(t, p, picture, &draw, index)
-		if less {
+		if sameBothWays(t, image.Pt(60, 50), &draw, index, specs...) {
 			smaller++
-		}
-		if !bytes.Equal(got.Pix, want.Pix) {
-			t.Fatalf("the plan's pixels differ from those of\n%s", strings.Join(specs, "\n"))
 		}
 	}
 	if smaller < 50 {

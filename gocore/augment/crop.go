@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -13,12 +14,13 @@ type window struct {
 	Height, Width int
 }
 
-func (w window) outputSize(in image.Point, name string) (image.Point, error) {
+// OutputSize is the window's.
+func (w window) OutputSize(in image.Point) (image.Point, error) {
 	if w.Height < 1 || w.Width < 1 {
-		return in, fmt.Errorf("%s: height and width are at least 1", name)
+		return in, errors.New("height and width are at least 1")
 	}
 	if in != (image.Point{}) && (w.Width > in.X || w.Height > in.Y) {
-		return in, fmt.Errorf("%s is larger than the %d x %d (height x width) before it", name, in.Y, in.X)
+		return in, fmt.Errorf("larger than the %d x %d (height x width) before it", in.Y, in.X)
 	}
 	return image.Pt(w.Width, w.Height), nil
 }
@@ -59,14 +61,14 @@ func (c *RandomCrop) String() string {
 func (c *RandomCrop) OutputSize(in image.Point) (image.Point, error) {
 	switch c.IfSmaller {
 	case "error":
-		return c.outputSize(in, c.String())
+		return c.window.OutputSize(in)
 	case "pad", "resize":
-		if err := c.filling.check(c.String()); err != nil {
+		if err := c.filling.check(); err != nil {
 			return in, err
 		}
-		return c.outputSize(image.Point{}, c.String())
+		return c.window.OutputSize(image.Point{})
 	}
-	return in, fmt.Errorf("%s: if_smaller is error, resize or pad", c)
+	return in, errors.New("if_smaller is error, resize or pad")
 }
 
 func (c *RandomCrop) levels() bool { return c.IfSmaller == "pad" && c.filling.levels() }
@@ -98,11 +100,6 @@ type CenterCrop struct{ window }
 
 func (c *CenterCrop) String() string {
 	return fmt.Sprintf("CenterCrop(height=%d, width=%d)", c.Height, c.Width)
-}
-
-// OutputSize is the crop's.
-func (c *CenterCrop) OutputSize(in image.Point) (image.Point, error) {
-	return c.outputSize(in, c.String())
 }
 
 // Apply draws nothing.

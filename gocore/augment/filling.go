@@ -16,9 +16,9 @@ var fillModes = map[string]pixel.FillMode{
 	"constant": pixel.FillConstant, "nearest": pixel.FillNearest, "reflect": pixel.FillReflect, "wrap": pixel.FillWrap,
 }
 
-func (f filling) check(name string) error {
+func (f filling) check() error {
 	if _, known := fillModes[f.Mode]; !known || len(f.Value) == 0 || len(f.Value) > pixel.MaxChannels {
-		return fmt.Errorf("%s: unknown fill_mode %q or fill_value %v", name, f.Mode, f.Value)
+		return fmt.Errorf("unknown fill_mode %q or fill_value %v", f.Mode, f.Value)
 	}
 	return nil
 }

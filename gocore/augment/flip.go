@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ func (f *RandomFlip) OutputSize(in image.Point) (image.Point, error) {
 	case "horizontal", "vertical", "horizontal_and_vertical":
 		return in, nil
 	}
-	return in, fmt.Errorf("%s: the mode is horizontal, vertical or horizontal_and_vertical", f)
+	return in, errors.New("the mode is horizontal, vertical or horizontal_and_vertical")
 }
 
 // Apply draws for both directions whatever the mode, so that the mode changes nothing else.

@@ -21,10 +21,10 @@ func (p *Pad) OutputSize(in image.Point) (image.Point, error) {
 	const most = 1 << 16
 	for _, side := range [...]int{p.Padding[0][0], p.Padding[0][1], p.Padding[1][0], p.Padding[1][1]} {
 		if side < 0 || side > most {
-			return in, fmt.Errorf("%s: padding is from 0 to %d", p, most)
+			return in, fmt.Errorf("padding is from 0 to %d", most)
 		}
 	}
-	if err := p.check(p.String()); err != nil || in == (image.Point{}) {
+	if err := p.check(); err != nil || in == (image.Point{}) {
 		return in, err
 	}
 	return in.Add(image.Pt(p.Padding[1][0]+p.Padding[1][1], p.Padding[0][0]+p.Padding[0][1])), nil

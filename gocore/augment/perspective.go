@@ -20,11 +20,6 @@ func (r *RandomPerspective) String() string {
 	return fmt.Sprintf("RandomPerspective(factor=%v, scale=%v)", r.Factor, r.Scale)
 }
 
-// OutputSize is that of the input.
-func (r *RandomPerspective) OutputSize(in image.Point) (image.Point, error) {
-	return r.outputSize(in, r.String())
-}
-
 // Apply draws the probability, whether, and then the shares, x before y, of the corners: upper left, upper right, lower
 // left, lower right.
 func (r *RandomPerspective) Apply(plan *Plan, random *rand.Rand) error {

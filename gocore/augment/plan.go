@@ -140,16 +140,19 @@ func (p *Plan) warp(matrix pixel.Matrix, interpolation pixel.Interpolation, fill
 	last, size := p.last(), p.Size()
 	matrix, _ = times(last.mirror(), matrix)
 	last.FlipX, last.FlipY = false, false
+	warp := pixel.Warp{Matrix: matrix, Input: size, Interpolation: interpolation, Fill: fill}
 	if len(p.stages) > 1 && len(last.filters) == 0 {
-		before, warped := p.stages[len(p.stages)-2].next.(*warping)
-		if warped && before.Input == size && before.Interpolation == interpolation && before.Fill == fill {
-			if joined, ok := times(before.Matrix, matrix); ok {
-				before.Matrix = joined
+		before := &p.stages[len(p.stages)-2]
+		first, warped := before.next.(*warping)
+		if warped && first.Input == size && first.Interpolation == interpolation && first.Fill == fill {
+			if joined, ok := times(first.Matrix, matrix); ok {
+				warp.Matrix = joined
+				before.next = newWarping(warp)
 				return
 			}
 		}
 	}
-	p.follow(&warping{Warp: pixel.Warp{Matrix: matrix, Input: size, Interpolation: interpolation, Fill: fill}}, size)
+	p.follow(newWarping(warp), size)
 }
 
 // narrow leaves of every stage what the result depends on, from the last to the first.
@@ -201,6 +204,9 @@ func (p *Plan) Write(place []byte, picture pixel.Picture, writer *pixel.Writer, 
 	}
 	return nil
 }
+
+// changes tells whether Write changes the picture that it is given.
+func (p *Plan) changes() bool { return len(p.stages[0].filters) > 0 }
 
 // apply changes the stage's picture in place.
 func (s *stage) apply(picture pixel.Picture, work *Work) {

@@ -38,25 +38,31 @@ func (l *list) UnmarshalJSON(text []byte) error {
 func (l list) levels() bool { return slices.ContainsFunc(l, levels) }
 
 // same checks that no operation changes the size, which would then depend on chance.
-func (l list) same(in image.Point, name string) (image.Point, error) {
+func (l list) same(in image.Point) (image.Point, error) {
 	if len(l) == 0 {
-		return in, fmt.Errorf("%s: no operations", name)
+		return in, errors.New("no operations")
 	}
 	for _, op := range l {
 		if out, err := outputSize(op, in); err != nil {
 			return in, err
 		} else if out != in {
-			return in, fmt.Errorf("%s: %s changes the size, which must not depend on chance", name, op)
+			return in, fmt.Errorf("%s changes the size, which must not depend on chance", op)
 		}
 	}
 	return in, nil
 }
 
+// outputSize is OutputSize, of colours too; its error names the operation.
 func outputSize(op any, in image.Point) (image.Point, error) {
-	if op, ok := op.(Geometry); ok {
-		return op.OutputSize(in)
+	geometry, ok := op.(Geometry)
+	if !ok {
+		return in, nil
 	}
-	return in, nil
+	out, err := geometry.OutputSize(in)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", geometry, err)
+	}
+	return out, err
 }
 
 // applyAll applies all, in the given order.
@@ -79,7 +85,7 @@ func (r *RandomApply) String() string { return fmt.Sprintf("RandomApply(p=%v)", 
 
 // OutputSize is that of the input.
 func (r *RandomApply) OutputSize(in image.Point) (image.Point, error) {
-	return r.Ops.same(in, r.String())
+	return r.Ops.same(in)
 }
 
 func (r *RandomApply) levels() bool { return r.Ops.levels() }
@@ -108,16 +114,16 @@ func (o *OneOf) OutputSize(in image.Point) (image.Point, error) {
 		sum += weight
 	}
 	if o.Weights != nil && (len(o.Weights) != len(o.Ops) || slices.Min(o.Weights) < 0 || !(sum > 0)) {
-		return in, fmt.Errorf("%s: weights %v", o, o.Weights)
+		return in, fmt.Errorf("weights %v", o.Weights)
 	}
 	if o.Times != 1 || len(o.Ops) == 0 {
-		return o.Ops.same(in, o.String())
+		return o.Ops.same(in)
 	}
 	out, err := outputSize(o.Ops[0], in)
 	for _, op := range o.Ops {
 		size, failure := outputSize(op, in)
 		if err = errors.Join(err, failure); err == nil && size != out {
-			err = fmt.Errorf("%s: %s leaves another size than %s", o, op, o.Ops[0])
+			err = fmt.Errorf("%s leaves another size than %s", op, o.Ops[0])
 		}
 	}
 	return out, err
@@ -163,7 +169,7 @@ func (r *RandomOrder) String() string { return fmt.Sprintf("RandomOrder(%d opera
 
 // OutputSize is that of the input.
 func (r *RandomOrder) OutputSize(in image.Point) (image.Point, error) {
-	return r.Ops.same(in, r.String())
+	return r.Ops.same(in)
 }
 
 func (r *RandomOrder) levels() bool { return r.Ops.levels() }

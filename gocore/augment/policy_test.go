@@ -134,25 +134,14 @@ func TestPolicyPlansEqualOneAfterAnother(t *testing.T) {
 		if strings.Contains(strings.Join(specs, ""), "RandomErasing") {
 			continue // its noise follows the place
 		}
-		p := parse(t, specs...)
-		size := image.Pt(60, 55)
-		picture := noisy(uint64(index), size.X, size.Y, 3)
-		got, want, _ := bothWays(t, p, picture, &draw, index)
-		if string(got.Pix) != string(want.Pix) {
-			t.Fatalf("the plan's pixels differ from those of\n%s", strings.Join(specs, "\n"))
-		}
+		sameBothWays(t, image.Pt(60, 55), &draw, index, specs...)
 	}
 }
 
 func TestMirroringBeforeAMixtureIsMirroringThePicture(t *testing.T) {
 	var draw sample.Draw
 	for index := range int64(20) {
-		p := parse(t, flip("horizontal_and_vertical"), everyPolicy[2], crop("CenterCrop", 30, 40))
-		picture := noisy(uint64(index), 40, 30, 3)
-		got, want, _ := bothWays(t, p, picture, &draw, index)
-		if string(got.Pix) != string(want.Pix) {
-			t.Fatalf("sample %d: mirrored pictures are mixed another way", index)
-		}
+		sameBothWays(t, image.Pt(40, 30), &draw, index, flip("horizontal_and_vertical"), everyPolicy[2], crop("CenterCrop", 30, 40))
 	}
 }
 

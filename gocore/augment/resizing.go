@@ -33,14 +33,14 @@ func (h how) How() pixel.Resampling {
 	return pixel.Resampling{Interpolation: interpolations[h.Interpolation], Antialias: h.Antialias, Convention: conventions[h.Like]}
 }
 
-func (h how) check(name string) error {
+func (h how) check() error {
 	_, interpolation := interpolations[h.Interpolation]
 	_, like := conventions[h.Like]
 	if !interpolation || !like {
-		return fmt.Errorf("%s: unknown interpolation %q or like %q", name, h.Interpolation, h.Like)
+		return fmt.Errorf("unknown interpolation %q or like %q", h.Interpolation, h.Like)
 	}
 	if err := h.How().Check(); err != nil {
-		return fmt.Errorf("%s: interpolation %q like %q: %w", name, h.Interpolation, h.Like, err)
+		return fmt.Errorf("interpolation %q like %q: %w", h.Interpolation, h.Like, err)
 	}
 	return nil
 }
@@ -60,14 +60,14 @@ func (r *Resizing) String() string {
 
 // OutputSize is what the arguments say.
 func (r *Resizing) OutputSize(image.Point) (image.Point, error) {
-	err := r.how.check(r.String())
+	err := r.how.check()
 	if r.PadToAspectRatio {
-		err = errors.Join(err, r.filling.check(r.String()))
+		err = errors.Join(err, r.filling.check())
 	}
 	if err != nil {
 		return image.Point{}, err
 	}
-	return r.outputSize(image.Point{}, r.String())
+	return r.window.OutputSize(image.Point{})
 }
 
 func (r *Resizing) levels() bool { return r.PadToAspectRatio && r.filling.levels() }
@@ -111,13 +111,13 @@ func (r *ResizeWithPad) String() string {
 
 // OutputSize is what the arguments say.
 func (r *ResizeWithPad) OutputSize(image.Point) (image.Point, error) {
-	if err := errors.Join(r.how.check(r.String()), r.filling.check(r.String())); err != nil {
+	if err := errors.Join(r.how.check(), r.filling.check()); err != nil {
 		return image.Point{}, err
 	}
 	if r.Mode != "constant" {
-		return image.Point{}, fmt.Errorf("%s: fill_mode is constant", r)
+		return image.Point{}, errors.New("fill_mode is constant")
 	}
-	return r.outputSize(image.Point{}, r.String())
+	return r.window.OutputSize(image.Point{})
 }
 
 // Apply draws nothing.
@@ -136,11 +136,11 @@ func (r *ResizeShorter) String() string { return fmt.Sprintf("ResizeShorter(size
 
 // OutputSize differs from picture to picture unless the input's does not.
 func (r *ResizeShorter) OutputSize(in image.Point) (image.Point, error) {
-	if err := r.check(r.String()); err != nil {
+	if err := r.check(); err != nil {
 		return in, err
 	}
 	if r.Size < 1 {
-		return in, fmt.Errorf("%s: size is at least 1", r)
+		return in, errors.New("size is at least 1")
 	}
 	if in == (image.Point{}) {
 		return in, nil
@@ -174,13 +174,13 @@ func (r *RandomResizedCrop) String() string {
 
 // OutputSize is what the arguments say.
 func (r *RandomResizedCrop) OutputSize(image.Point) (image.Point, error) {
-	if err := r.check(r.String()); err != nil {
+	if err := r.check(); err != nil {
 		return image.Point{}, err
 	}
 	if !(r.Scale[0] > 0 && r.Scale[0] <= r.Scale[1] && r.Ratio[0] > 0 && r.Ratio[0] <= r.Ratio[1]) {
-		return image.Point{}, fmt.Errorf("%s: scale and ratio are ascending and above 0", r)
+		return image.Point{}, errors.New("scale and ratio are ascending and above 0")
 	}
-	return r.outputSize(image.Point{}, r.String())
+	return r.window.OutputSize(image.Point{})
 }
 
 // Apply draws a part.

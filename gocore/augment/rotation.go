@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"image"
 	"math"
 	"math/rand/v2"
 )
@@ -15,11 +14,6 @@ type RandomRotation struct {
 }
 
 func (r *RandomRotation) String() string { return fmt.Sprintf("RandomRotation(factor=%v)", r.Factor) }
-
-// OutputSize is that of the input.
-func (r *RandomRotation) OutputSize(in image.Point) (image.Point, error) {
-	return r.outputSize(in, r.String())
-}
 
 // Apply draws the share.
 func (r *RandomRotation) Apply(plan *Plan, random *rand.Rand) error {

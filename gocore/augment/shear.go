@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"image"
 	"math/rand/v2"
 
 	"tfgoloader/gocore/pixel"
@@ -18,11 +17,6 @@ type RandomShear struct {
 
 func (r *RandomShear) String() string {
 	return fmt.Sprintf("RandomShear(x_factor=%v, y_factor=%v)", r.X, r.Y)
-}
-
-// OutputSize is that of the input.
-func (r *RandomShear) OutputSize(in image.Point) (image.Point, error) {
-	return r.outputSize(in, r.String())
 }
 
 // Apply draws the direction, then the share for columns, then that for rows.

@@ -80,7 +80,15 @@ func (r *resampling) mask() transition {
 // warping looks up where each pixel comes from.
 type warping struct {
 	pixel.Warp
-	part image.Rectangle
+	part       image.Rectangle
+	inverse    pixel.Matrix // of the warp's, for points
+	invertible bool
+}
+
+func newWarping(warp pixel.Warp) *warping {
+	w := &warping{Warp: warp}
+	w.inverse, w.invertible = inverse(warp.Matrix)
+	return w
 }
 
 func (w *warping) narrow(part image.Rectangle) image.Rectangle {
@@ -93,11 +101,10 @@ func (w *warping) write(to target, picture pixel.Picture, origin image.Point) er
 }
 
 func (w *warping) forward(at point) (point, bool) {
-	back, ok := inverse(w.Matrix)
-	if !ok {
+	if !w.invertible {
 		return at, false
 	}
-	return project(back, at)
+	return project(w.inverse, at)
 }
 
 func (w *warping) backward(at point) (point, bool) { return project(w.Matrix, at) }

@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"image"
 	"math/rand/v2"
 
 	"tfgoloader/gocore/pixel"
@@ -18,11 +17,6 @@ type RandomTranslation struct {
 
 func (r *RandomTranslation) String() string {
 	return fmt.Sprintf("RandomTranslation(height_factor=%v, width_factor=%v)", r.Height, r.Width)
-}
-
-// OutputSize is that of the input.
-func (r *RandomTranslation) OutputSize(in image.Point) (image.Point, error) {
-	return r.outputSize(in, r.String())
 }
 
 // Apply draws the share of the height, then that of the width.

@@ -1,7 +1,7 @@
 package augment
 
 import (
-	"fmt"
+	"errors"
 	"image"
 
 	"tfgoloader/gocore/pixel"
@@ -15,11 +15,12 @@ type warp struct {
 
 func (w *warp) interpolation() pixel.Interpolation { return interpolations[w.Interpolation] }
 
-func (w *warp) outputSize(in image.Point, name string) (image.Point, error) {
+// OutputSize is that of the input.
+func (w *warp) OutputSize(in image.Point) (image.Point, error) {
 	if w.Interpolation != "nearest" && w.Interpolation != "bilinear" {
-		return in, fmt.Errorf("%s: interpolation is nearest or bilinear", name)
+		return in, errors.New("interpolation is nearest or bilinear")
 	}
-	return in, w.check(name)
+	return in, w.check()
 }
 
 // move applies the matrix, which gives the place in the picture where a pixel of the result comes from.

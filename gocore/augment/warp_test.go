@@ -118,7 +118,7 @@ func TestPerspectivesFollowTheirLaw(t *testing.T) {
 	for corner, at := range []image.Point{{100, 0}, {0, 50}, {100, 50}} {
 		var x, y []float64
 		for _, m := range applied {
-			w := warping{Warp: pixel.Warp{Matrix: m}}
+			w := newWarping(pixel.Warp{Matrix: m})
 			moved, ok := w.forward(point{float64(at.X) + 0.5, float64(at.Y) + 0.5})
 			if !ok {
 				t.Fatalf("corner %v goes nowhere by %v", at, m)

@@ -2,7 +2,6 @@ package augment
 
 import (
 	"fmt"
-	"image"
 	"math/rand/v2"
 )
 
@@ -16,11 +15,6 @@ type RandomZoom struct {
 
 func (r *RandomZoom) String() string {
 	return fmt.Sprintf("RandomZoom(height_factor=%v, width_factor=%v)", r.Height, r.Width)
-}
-
-// OutputSize is that of the input.
-func (r *RandomZoom) OutputSize(in image.Point) (image.Point, error) {
-	return r.outputSize(in, r.String())
 }
 
 // Apply draws the height's factor, then the width's.

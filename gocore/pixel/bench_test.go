@@ -58,19 +58,20 @@ func benchPlace(b *testing.B, places [][]byte, write func(place []byte)) {
 	b.ReportMetric(float64(times[len(times)/2]), "median-ns/op")
 }
 
+// benchWriter makes bytes as they are and floats from -1 to 1.
+func benchWriter(b *testing.B, dtype DType, layout Layout, set instructions) *Writer {
+	if dtype == Uint8 {
+		return form{3, dtype, layout, nil}.writer(b, set)
+	}
+	return form{3, dtype, layout, benchValues}.writer(b, set)
+}
+
 func BenchmarkWrite(b *testing.B) {
 	src := benchPicture()
 	for _, dtype := range []DType{Float32, Uint8} {
-		values := benchValues
-		if dtype == Uint8 {
-			values = nil
-		}
 		for _, layout := range []Layout{ChannelsLast, ChannelsFirst} {
 			for _, set := range available() {
-				w, err := newWriter(3, dtype, layout, values, set)
-				if err != nil {
-					b.Fatal(err)
-				}
+				w := benchWriter(b, dtype, layout, set)
 				for _, flip := range []bool{false, true} {
 					name := fmt.Sprintf("%s/%s/%s/flip=%t", [...]string{"uint8", "float32"}[dtype],
 						[...]string{"last", "first"}[layout], set, flip)

@@ -138,12 +138,6 @@ INLINE void change_rows(enum pixel_change change, float amount, uint8_t *picture
 			change_row(change, amount, picture, width, 4);
 }
 
-static void change_sse2(enum pixel_change change, float amount, uint8_t *picture, size_t stride, size_t width,
-                        size_t height, int channels)
-{
-	change_rows(change, amount, picture, stride, width, height, channels);
-}
-
 TARGET("avx2")
 static void change_avx2(enum pixel_change change, float amount, uint8_t *picture, size_t stride, size_t width,
                         size_t height, int channels)
@@ -157,5 +151,52 @@ void pixel_change(enum pixel_instructions instructions, enum pixel_change change
 	if (instructions >= PIXEL_AVX2)
 		change_avx2(change, amount, picture, stride, width, height, channels);
 	else
-		change_sse2(change, amount, picture, stride, width, height, channels);
+		change_rows(change, amount, picture, stride, width, height, channels);
+}
+
+// Samples that are summed together, so that their sums stay in the nearest cache.
+enum { SUMS = 1024 };
+
+INLINE void sum_row(float own, const float *weights, size_t others, const uint8_t *made, size_t distance, uint8_t *row,
+                    size_t samples, bool alpha)
+{
+	float sums[SUMS];
+	for (size_t first = 0; first < samples; first += SUMS, made += SUMS, row += SUMS) {
+		size_t count = samples - first < SUMS ? samples - first : SUMS;
+		for (size_t i = 0; i < count; i++)
+			sums[i] = own * row[i];
+		for (size_t k = 0; k < others; k++)
+			for (size_t i = 0; i < count; i++)
+				sums[i] += weights[k] * made[k * distance + i];
+		for (size_t i = 0; i < count; i++)
+			row[i] = alpha && i % 4 == 3 ? row[i] : pixel_level(sums[i]);
+	}
+}
+
+INLINE void sum_rows(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture,
+                     size_t stride, size_t width, size_t height, int channels)
+{
+	size_t samples = width * channels, distance = samples * height;
+	for (size_t y = 0; y < height; y++, picture += stride, made += samples)
+		if (channels == 4)
+			sum_row(own, weights, others, made, distance, picture, samples, true);
+		else
+			sum_row(own, weights, others, made, distance, picture, samples, false);
+}
+
+TARGET("avx2")
+static void sum_avx2(float own, const float *weights, size_t others, const uint8_t *made, uint8_t *picture,
+                     size_t stride, size_t width, size_t height, int channels)
+{
+	sum_rows(own, weights, others, made, picture, stride, width, height, channels);
+}
+
+void pixel_weighted_sum(enum pixel_instructions instructions, float own, const float *weights, size_t others,
+                        const uint8_t *made, uint8_t *picture, size_t stride, size_t width, size_t height,
+                        int channels)
+{
+	if (instructions >= PIXEL_AVX2)
+		sum_avx2(own, weights, others, made, picture, stride, width, height, channels);
+	else
+		sum_rows(own, weights, others, made, picture, stride, width, height, channels);
 }

@@ -6,6 +6,8 @@ package pixel
 // #cgo nocallback pixel_look_up
 // #cgo noescape pixel_change
 // #cgo nocallback pixel_change
+// #cgo noescape pixel_weighted_sum
+// #cgo nocallback pixel_weighted_sum
 // #cgo noescape pixel_sharpen
 // #cgo nocallback pixel_sharpen
 // #cgo noescape pixel_blur
@@ -80,6 +82,22 @@ func (p Picture) change(set instructions, change uint32, amount float64) {
 	if p.Channels > 1 {
 		C.pixel_change(uint32(set), change, C.float(amount), start(p.Pix), p.stride(), p.width(), p.height(), C.int(p.Channels))
 	}
+}
+
+// WeightedSum makes of every sample that is not alpha own times itself plus the weights times the samples in its place
+// in others, which are one picture of the same size for each weight, without gaps. It is computed in float32, in that
+// order, and rounded to the nearest level.
+func WeightedSum(p Picture, own float32, others []byte, weights []float32) {
+	p.weightedSum(best(), own, others, weights)
+}
+
+func (p Picture) weightedSum(set instructions, own float32, others []byte, weights []float32) {
+	p.mustBeBytes()
+	if size := p.Width * p.Height * p.Channels; len(others) != size*len(weights) {
+		panic(fmt.Sprintf("pixel: %d bytes of other pictures, not %d times %d", len(others), len(weights), size))
+	}
+	C.pixel_weighted_sum(uint32(set), C.float(own), (*C.float)(unsafe.SliceData(weights)), C.size_t(len(weights)),
+		start(others), start(p.Pix), p.stride(), p.width(), p.height(), C.int(p.Channels))
 }
 
 // Sharpen blends with the mean of the 3 by 3 pixels around, of which the middle one counts five times: the weight 0

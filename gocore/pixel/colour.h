@@ -19,6 +19,12 @@ enum pixel_change { PIXEL_FADE, PIXEL_SATURATE, PIXEL_TURN };
 void pixel_change(enum pixel_instructions instructions, enum pixel_change change, float amount, uint8_t *picture,
                   size_t stride, size_t width, size_t height, int channels);
 
+// Makes of every sample own times itself plus, in their order, the weights times the samples in its place in so many
+// others, which are pictures of the same size without gaps, one after another.
+void pixel_weighted_sum(enum pixel_instructions instructions, float own, const float *weights, size_t others,
+                        const uint8_t *made, uint8_t *picture, size_t stride, size_t width, size_t height,
+                        int channels);
+
 // Blends with the mean of the 3 by 3 pixels around, the middle one five times: x + weight * (mean - x). What lies
 // outside counts as 0. The buffer, aligned to 2 bytes, holds pixel_sharpen_buffer of them.
 size_t pixel_sharpen_buffer(size_t width, int channels);

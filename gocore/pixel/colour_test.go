@@ -220,13 +220,38 @@ func TestEverySetGivesTheSameBytes(t *testing.T) {
 			p.blur(set, []float32{0.377, 0.31}, []float32{0.1, 0.45}, new([]float32))
 		},
 	} {
-		plain := p.clone()
-		filter(plain, sse2)
+		sameOnEverySet(t, func(set instructions) []byte {
+			filtered := p.clone()
+			filter(filtered, set)
+			return filtered.Pix
+		}, name)
+	}
+}
+
+func TestWeightedSumIsThatOfFloat32(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	own, weights := float32(0.493), []float32{0.3, -0.4, 0.7}
+	for _, channels := range []int{1, 3, 4} {
+		p := canvas(random, 1031, 9, channels)
+		row := p.Width * channels
+		others := randomBytes(random, len(weights)*p.Height*row)
+		want := p.clone()
+		for y := range p.Height {
+			for i := range row {
+				sample := &want.Pix[y*p.Stride+i]
+				sum := own * float32(*sample)
+				for k, weight := range weights {
+					sum += float32(weight * float32(others[(k*p.Height+y)*row+i]))
+				}
+				if channels < 4 || i%4 != 3 {
+					*sample = byte(nearest(min(max(sum, 0), 255)))
+				}
+			}
+		}
 		for _, set := range available() {
-			other := p.clone()
-			filter(other, set)
-			if !bytes.Equal(other.Pix, plain.Pix) {
-				t.Errorf("%s differs with %s", name, set)
+			got := p.clone()
+			if got.weightedSum(set, own, others, weights); !bytes.Equal(got.Pix, want.Pix) {
+				t.Errorf("%v, %d channels: differs", set, channels)
 			}
 		}
 	}

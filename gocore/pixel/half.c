@@ -10,17 +10,7 @@ void pixel_write_half(const struct pixel_float32 *form, enum pixel_sample sample
                       const uint8_t *picture, size_t stride, size_t width, size_t height, bool flip_x, bool flip_y)
 {
 	struct place place = {batch, width, height, form->channels, sample, planar && form->channels > 1, flip_y, NULL};
-	switch (form->instructions) {
-	case PIXEL_SSE2:
-		write_sse2(form, &place, picture, stride, flip_x);
-		break;
-	case PIXEL_AVX2:
-		write_avx2(form, &place, picture, stride, flip_x);
-		break;
-	case PIXEL_AVX512:
-		write_avx512(form, &place, picture, stride, flip_x);
-		break;
-	}
+	OF_SET(form->instructions, write)(form, &place, picture, stride, flip_x);
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over
 }
 

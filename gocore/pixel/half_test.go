@@ -11,7 +11,7 @@ import (
 
 // precision returns how many bits of a number the dtype has, and what its least number is the power of.
 func (d DType) precision() (bits, least int) {
-	return map[DType]int{Float32: 24, Float16: 11, BFloat16: 8}[d], map[DType]int{Float32: -149, Float16: -24, BFloat16: -133}[d]
+	return [...]int{Float32: 24, Float16: 11, BFloat16: 8}[d], [...]int{Float32: -149, Float16: -24, BFloat16: -133}[d]
 }
 
 // rounding returns the largest share of a number that rounding changes it by.
@@ -53,11 +53,15 @@ func (d DType) float64(samples []byte, i int) float64 {
 	if d == BFloat16 {
 		return float64(math.Float32frombits(uint32(bits) << 16))
 	}
-	value := math.Ldexp(float64(bits&(1<<10-1)), -24)
-	if exponent := int(bits >> 10 & 31); exponent == 31 {
+	fraction, exponent := bits&(1<<10-1), int(bits>>10&31)
+	value := math.Ldexp(float64(fraction), -24)
+	switch {
+	case exponent == 31 && fraction > 0:
+		value = math.NaN()
+	case exponent == 31:
 		value = math.Inf(1)
-	} else if exponent > 0 {
-		value = math.Ldexp(float64(1<<10+bits&(1<<10-1)), exponent-25)
+	case exponent > 0:
+		value = math.Ldexp(float64(1<<10+fraction), exponent-25)
 	}
 	return math.Copysign(value, float64(int16(bits)))
 }
@@ -72,10 +76,7 @@ func converted(t *testing.T, set instructions, dtype DType, numbers []float32) [
 		for c, number := range numbers[i:min(i+4, len(numbers))] {
 			values.Offset[c] = float64(number)
 		}
-		w, err := newWriter(4, dtype, ChannelsLast, &values, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := form{4, dtype, ChannelsLast, &values}.writer(t, set)
 		dst := make([]byte, 8)
 		if err := w.Write(dst, black, false, false); err != nil {
 			t.Fatal(err)
@@ -160,10 +161,7 @@ func TestHalvesOfNoNumbers(t *testing.T) {
 	values := Affine{[]float64{3e38, -3e38, 0}, []float64{0, 0, math.NaN()}}
 	for _, set := range available() {
 		for _, dtype := range []DType{Float16, BFloat16} {
-			w, err := newWriter(3, dtype, ChannelsLast, &values, set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := form{3, dtype, ChannelsLast, &values}.writer(t, set)
 			dst := make([]byte, 6)
 			if err := w.Write(dst, Picture{[]byte{255, 255, 255}, 3, 1, 1, 3, false}, false, false); err != nil {
 				t.Fatal(err)
@@ -183,10 +181,7 @@ func TestHalvesAreRoundedFloats(t *testing.T) {
 		if f.dtype != Float16 && f.dtype != BFloat16 {
 			return
 		}
-		exact, err := newWriter(f.channels, Float32, f.layout, f.values, w.instructions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := form{f.channels, Float32, f.layout, f.values}.writer(t, w.instructions)
 		compare := func(width, height int, write func(w *Writer, dst []byte) error) {
 			t.Helper()
 			got, floats := make([]byte, w.Bytes(width, height)), make([]byte, exact.Bytes(width, height))

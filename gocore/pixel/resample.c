@@ -142,16 +142,6 @@ void pixel_resample(const struct pixel_resample *form, const struct pixel_float3
 	memset(r.row, 0, parts.row * sizeof *r.row);
 	memset(r.ring, 0, parts.ring * sizeof *r.ring);
 	spread_affine(&r.lanes, &r.pixels, values, form->channels);
-	switch (form->instructions) {
-	case PIXEL_SSE2:
-		run_sse2(&r);
-		break;
-	case PIXEL_AVX2:
-		run_avx2(&r);
-		break;
-	case PIXEL_AVX512:
-		run_avx512(&r);
-		break;
-	}
+	OF_SET(form->instructions, run)(&r);
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over
 }

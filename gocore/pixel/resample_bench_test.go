@@ -49,14 +49,7 @@ func BenchmarkResample(b *testing.B) {
 		{"opencv/area/uint8", Resampling{Area, false, LikeOpenCV}, Uint8, ChannelsLast},
 	} {
 		for _, set := range available() {
-			values := benchValues
-			if form.dtype == Uint8 {
-				values = nil
-			}
-			w, err := newWriter(3, form.dtype, form.layout, values, set)
-			if err != nil {
-				b.Fatal(err)
-			}
+			w := benchWriter(b, form.dtype, form.layout, set)
 			var scratch Scratch
 			resample := func(place []byte, src Picture, origin image.Point, x, y Axis) {
 				if err := w.Resample(&scratch, place, src, origin, x, y, form.r, true, false); err != nil {

@@ -173,33 +173,10 @@ func TestResampleMatchesDefinition(t *testing.T) {
 									want += weightX * weightY * float64(src.Pix[at])
 								}
 							}
-							atX, atY := i, j
-							if flip[0] {
-								atX = x.Count - 1 - i
-							}
-							if flip[1] {
-								atY = y.Count - 1 - j
-							}
-							at := (atY*x.Count+atX)*f.channels + c
-							if f.layout == ChannelsFirst {
-								at = (c*y.Count+atY)*x.Count + atX
-							}
-							tolerance := 0.02 // places are float32, too
-							value := 0.0
-							if f.dtype == Uint8 {
-								value = float64(got[at])
-								want = min(max(want, 0), 255)
-								tolerance += 0.5
-							} else {
-								value = f.dtype.float64(got, at)
-								if f.values != nil {
-									want = want*float64(f.values.Scale[c]) + float64(f.values.Offset[c])
-									tolerance *= max(1e-3, math.Abs(float64(f.values.Scale[c])))
-									tolerance += f.dtype.rounding() * math.Abs(want)
-								}
-							}
-							if !(math.Abs(value-want) <= tolerance) {
-								t.Fatalf("%v, x %+v, y %+v, flips %v: sample %d, %d, %d is %g, not %g", r, x, y, flip, i, j, c, value, want)
+							at := f.index(x.Count, y.Count, i, j, c, flip)
+							const tolerance = 0.02 // places are float32, too
+							if level, ok := f.between(got, at, c, want, want, tolerance); !ok {
+								t.Fatalf("%v, x %+v, y %+v, flips %v: sample %d, %d, %d is %g, not %g", r, x, y, flip, i, j, c, level, want)
 							}
 						}
 					}
@@ -218,20 +195,9 @@ func TestResampleIsTheSameOnEverySet(t *testing.T) {
 			src := randomPicture(random, x.Input, y.Input, f.channels)
 			flip := flips[random.IntN(len(flips))]
 			for _, r := range resamplings() {
-				var first []byte
-				for _, set := range available() {
-					w, err := newWriter(f.channels, f.dtype, f.layout, f.values, set)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got := resample(t, w, src, x, y, r, flip[0], flip[1])
-					if first == nil {
-						first = got
-					}
-					if !bytes.Equal(got, first) {
-						t.Fatalf("%v, %v, x %+v, y %+v, flips %v: %v differs", f, r, x, y, flip, set)
-					}
-				}
+				sameOnEverySet(t, func(set instructions) []byte {
+					return resample(t, f.writer(t, set), src, x, y, r, flip[0], flip[1])
+				}, f, r, x, y, flip)
 			}
 		}
 	}
@@ -242,10 +208,7 @@ func TestResamplePartsAreTheWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	var scratch Scratch
 	for _, set := range available() {
-		w, err := newWriter(3, Float32, ChannelsLast, nil, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := form{3, Float32, ChannelsLast, nil}.writer(t, set)
 		for range 40 {
 			x, y := randomAxis(random), randomAxis(random)
 			src := randomPicture(random, x.Input, y.Input, 3)

@@ -29,3 +29,7 @@
 #pragma GCC pop_options
 #undef SET
 #undef WIDTH
+
+// The function of an instruction set.
+#define OF_SET(instructions, name)                                                                                     \
+	((instructions) == PIXEL_AVX512 ? name##_avx512 : (instructions) == PIXEL_AVX2 ? name##_avx2 : name##_sse2)

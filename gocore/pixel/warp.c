@@ -108,16 +108,6 @@ void pixel_warp_picture(const struct pixel_warp *form, const struct pixel_float3
 	                         form->flip_y, w.line + line_words(form)};
 	struct affine lanes;
 	spread_affine(&lanes, &w.pixels, values, form->channels);
-	switch (form->instructions) {
-	case PIXEL_SSE2:
-		warp_sse2(&w);
-		break;
-	case PIXEL_AVX2:
-		warp_avx2(&w);
-		break;
-	case PIXEL_AVX512:
-		warp_avx512(&w);
-		break;
-	}
+	OF_SET(form->instructions, warp)(&w);
 	_mm_sfence(); // the streamed lines must be visible before the batch is handed over
 }

@@ -40,14 +40,7 @@ func BenchmarkWarp(b *testing.B) {
 		form.warp.Matrix = turned(output, input, 0.3, 1.3)
 		form.warp.Matrix[6] = form.perspective
 		for _, set := range available() {
-			values := benchValues
-			if form.dtype == Uint8 {
-				values = nil
-			}
-			w, err := newWriter(3, form.dtype, form.layout, values, set)
-			if err != nil {
-				b.Fatal(err)
-			}
+			w := benchWriter(b, form.dtype, form.layout, set)
 			var scratch Scratch
 			b.Run(fmt.Sprintf("%s/%s", form.name, set), func(b *testing.B) {
 				benchPlace(b, benchPlaces(b, w.Bytes(output.X, output.Y)), func(place []byte) {

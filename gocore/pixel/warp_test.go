@@ -167,39 +167,15 @@ func TestWarpMatchesDefinition(t *testing.T) {
 			for j := range output.Y {
 				for i := range output.X {
 					for c := range f.channels {
-						atX, atY := i, j
-						if flip[0] {
-							atX = output.X - 1 - i
-						}
-						if flip[1] {
-							atY = output.Y - 1 - j
-						}
-						at := (atY*output.X+atX)*f.channels + c
-						if f.layout == ChannelsFirst {
-							at = (c*output.Y+atY)*output.X + atX
-						}
 						all++
 						least, most, ok := warp.values(src, float64(i), float64(j), c)
 						if !ok {
 							continue
 						}
 						compared++
-						tolerance := 1e-3
-						value := 0.0
-						if f.dtype == Uint8 {
-							value = float64(got[at])
-							tolerance += 0.5
-							least, most = max(0, min(least, 255)), max(0, min(most, 255))
-						} else {
-							value = f.dtype.float64(got, at)
-							if f.values != nil {
-								tolerance += math.Abs(value/f.values.Scale[c]) * f.dtype.rounding()
-								value = (value - f.values.Offset[c]) / f.values.Scale[c]
-								tolerance += math.Abs(f.values.Offset[c]/f.values.Scale[c]) * 1e-6
-							}
-						}
-						if !(least-tolerance <= value && value <= most+tolerance) {
-							t.Fatalf("%+v to %v, flips %v: sample %d, %d, %d is %g, not %g to %g", warp, output, flip, i, j, c, value,
+						at := f.index(output.X, output.Y, i, j, c, flip)
+						if level, ok := f.between(got, at, c, least, most, 1e-3); !ok {
+							t.Fatalf("%+v to %v, flips %v: sample %d, %d, %d is %g, not %g to %g", warp, output, flip, i, j, c, level,
 								least, most)
 						}
 					}
@@ -220,20 +196,9 @@ func TestWarpIsTheSameOnEverySet(t *testing.T) {
 			warp, output := randomWarp(random)
 			src := randomPicture(random, warp.Input.X, warp.Input.Y, f.channels)
 			flip := flips[random.IntN(len(flips))]
-			var first []byte
-			for _, set := range available() {
-				w, err := newWriter(f.channels, f.dtype, f.layout, f.values, set)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := warped(t, w, src, warp, image.Rectangle{Max: output}, flip[0], flip[1])
-				if first == nil {
-					first = got
-				}
-				if !bytes.Equal(got, first) {
-					t.Fatalf("%v, %+v to %v, flips %v: %v differs", f, warp, output, flip, set)
-				}
-			}
+			sameOnEverySet(t, func(set instructions) []byte {
+				return warped(t, f.writer(t, set), src, warp, image.Rectangle{Max: output}, flip[0], flip[1])
+			}, f, warp, output, flip)
 		}
 	}
 }
@@ -268,10 +233,7 @@ func partOfWarp(t *testing.T, w *Writer, warp Warp, output image.Point, part ima
 func TestWarpPartsAreTheWhole(t *testing.T) {
 	for _, set := range available() {
 		random := rand.New(rand.NewPCG(35, 36))
-		w, err := newWriter(3, Float32, ChannelsLast, nil, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := form{3, Float32, ChannelsLast, nil}.writer(t, set)
 		for range 2000 {
 			warp, output := randomWarp(random)
 			src := randomPicture(random, warp.Input.X, warp.Input.Y, 3)
@@ -461,12 +423,8 @@ func FuzzWarp(f *testing.F) {
 		random := rand.New(rand.NewPCG(uint64(how), uint64(width)))
 		src := randomPicture(random, warp.Input.X, warp.Input.Y, channels)
 		part := randomPart(random, output)
-		var first []byte
-		for _, set := range available() {
-			w, err := newWriter(channels, Float32, ChannelsLast, nil, set)
-			if err != nil {
-				t.Fatal(err)
-			}
+		sameOnEverySet(t, func(set instructions) []byte {
+			w := form{channels, Float32, ChannelsLast, nil}.writer(t, set)
 			partOfWarp(t, w, warp, output, part, src)
 			got := warped(t, w, src, warp, part, true, true)
 			for i := 0; i < len(got); i += 4 {
@@ -474,12 +432,7 @@ func FuzzWarp(f *testing.F) {
 					t.Fatalf("%+v, %v: sample %d is %g", warp, part, i/4, value)
 				}
 			}
-			if first == nil {
-				first = got
-			}
-			if !bytes.Equal(got, first) {
-				t.Fatalf("%+v, %v: %v differs", warp, part, set)
-			}
-		}
+			return got
+		}, warp, part)
 	})
 }

@@ -45,25 +45,57 @@ func (f form) String() string {
 	return fmt.Sprintf("channels=%d/dtype=%d/layout=%d/values=%t", f.channels, f.dtype, f.layout, f.values != nil)
 }
 
+// writer returns a writer of the form.
+func (f form) writer(tb testing.TB, set instructions) *Writer {
+	tb.Helper()
+	w, err := newWriter(f.channels, f.dtype, f.layout, f.values, set)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+// index tells which of the samples of so many pixels is that of a pixel's channel, once they are mirrored.
+func (f form) index(width, height, x, y, c int, flip [2]bool) int {
+	if flip[0] {
+		x = width - 1 - x
+	}
+	if flip[1] {
+		y = height - 1 - y
+	}
+	if f.layout == ChannelsFirst {
+		return (c*height+y)*width + x
+	}
+	return (y*width+x)*f.channels + c
+}
+
+// between returns the level that a sample stands for, and whether that lies between two, but for a tolerance and for how
+// the dtype rounds.
+func (f form) between(written []byte, at, c int, least, most, tolerance float64) (level float64, ok bool) {
+	if f.dtype == Uint8 {
+		level = float64(written[at])
+		least, most = max(0, min(least, 255)), max(0, min(most, 255))
+		tolerance += 0.5
+	} else {
+		level = f.dtype.float64(written, at)
+		if f.values != nil {
+			scale, offset := f.values.Scale[c], f.values.Offset[c]
+			tolerance += (math.Abs(level)*f.dtype.rounding() + math.Abs(offset)*2*Float32.rounding()) / math.Abs(scale)
+			level = (level - offset) / scale
+		}
+	}
+	return level, least-tolerance <= level && level <= most+tolerance
+}
+
 // reference returns what a Writer has to write, sample by sample.
-func (f form) reference(src Picture, flipX, flipY bool) []byte {
+func (f form) reference(src Picture, flip [2]bool) []byte {
 	size := map[DType]int{Uint8: 1, Float32: 4, Float16: 2, BFloat16: 2}[f.dtype]
 	out := make([]byte, src.Width*src.Height*f.channels*size)
 	for y := range src.Height {
 		for x := range src.Width {
-			fromX, fromY := x, y
-			if flipX {
-				fromX = src.Width - 1 - x
-			}
-			if flipY {
-				fromY = src.Height - 1 - y
-			}
 			for c := range f.channels {
-				sample := src.Pix[fromY*src.Stride+fromX*f.channels+c]
-				at := (y*src.Width+x)*f.channels + c
-				if f.layout == ChannelsFirst {
-					at = (c*src.Height+y)*src.Width + x
-				}
+				sample := src.Pix[y*src.Stride+x*f.channels+c]
+				at := f.index(src.Width, src.Height, x, y, c, flip)
 				if f.dtype == Uint8 {
 					out[at] = sample
 					continue
@@ -98,12 +130,19 @@ func forEach(t *testing.T, test func(t *testing.T, f form, w *Writer)) {
 	for _, set := range available() {
 		for _, f := range forms() {
 			t.Run(fmt.Sprintf("%s/%s", set, f), func(t *testing.T) {
-				w, err := newWriter(f.channels, f.dtype, f.layout, f.values, set)
-				if err != nil {
-					t.Fatal(err)
-				}
-				test(t, f, w)
+				test(t, f, f.writer(t, set))
 			})
+		}
+	}
+}
+
+// sameOnEverySet wants the same bytes with each instruction set; what says of what.
+func sameOnEverySet(t *testing.T, write func(set instructions) []byte, what ...any) {
+	t.Helper()
+	plain := write(sse2)
+	for _, set := range available()[1:] {
+		if !bytes.Equal(write(set), plain) {
+			t.Fatalf("%+v: %v differs", what, set)
 		}
 	}
 }
@@ -138,7 +177,7 @@ func TestWriteMatchesReference(t *testing.T) {
 					if err := w.Write(buffer[start:end], src, flip[0], flip[1]); err != nil {
 						t.Fatal(err)
 					}
-					if !bytes.Equal(buffer[start:end], f.reference(src, flip[0], flip[1])) {
+					if !bytes.Equal(buffer[start:end], f.reference(src, flip)) {
 						t.Fatalf("width %d, height %d, flips %v, unaligned by %d: differs", width, height, flip, unaligned)
 					}
 					outside := slices.Concat(buffer[:start], buffer[end:])
@@ -172,7 +211,7 @@ func TestWriteStaysInside(t *testing.T) {
 					if err := w.Write(dst, src, flip[0], flip[1]); err != nil {
 						t.Fatal(err)
 					}
-					if !bytes.Equal(dst, f.reference(src, flip[0], flip[1])) {
+					if !bytes.Equal(dst, f.reference(src, flip)) {
 						t.Fatalf("width %d, flips %v: differs", width, flip)
 					}
 				}
@@ -191,10 +230,7 @@ func TestRescalingIsExact(t *testing.T) {
 		{1 / 127.5, -1}, {1 / 255.0, 0}, {1, 0}, {1 / 58.395, -123.675 / 58.395}, {-0.37, 41},
 	} {
 		for _, set := range available() {
-			w, err := newWriter(1, Float32, ChannelsLast, &Affine{[]float64{c.scale}, []float64{c.offset}}, set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := form{1, Float32, ChannelsLast, &Affine{[]float64{c.scale}, []float64{c.offset}}}.writer(t, set)
 			dst := make([]byte, w.Bytes(src.Width, src.Height))
 			if err := w.Write(dst, src, false, false); err != nil {
 				t.Fatal(err)

@@ -169,7 +169,7 @@ class AugMix(_Magnitude):
 
     Args:
         value_range: (0, 255); nothing else is supported.
-        num_chains: how many chains, at least 1.
+        num_chains: how many chains, at least 1; a worker has memory for as many pictures and one more.
         chain_depth: how many operations in each, drawn from all and none, at least 1.
         factor: of all operations, from 0 to 1, or the ends of its range; one number stands for the range from 0 to it.
         alpha: the parameter of both distributions, above 0.
