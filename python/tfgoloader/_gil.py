@@ -5,24 +5,19 @@ from __future__ import annotations
 import ctypes
 import math
 import random
+import sys
 import threading
 import time
 from typing import NamedTuple
 
 from tfgoloader import _native
 
-INTERVAL = 0.03  # seconds between two knocks, on average: each costs some 50 µs of a processor
-
-# Nanoseconds. To take a lock that is free costs 0.2 µs, and up to 10 µs after a sleep, when no cache knows the code any
-# more. To find it held costs the rest of the holder's turn, and to be woken a second time, which alone is about that
-# long. A busy processor is hardly ever met: it delays the sleeper's waking, before which the clock is not looked at,
-# and takes a thread away only later than these few microseconds.
-HELD = 20_000
+INTERVAL = 0.03  # seconds between two knocks, on average; each costs up to 0.1 ms of a processor
 
 PATIENCE = 10.0  # seconds without work after which the thread ends: an error may have ended the work for good
 
 _knock = ctypes.PyDLL(_native.__file__).tgl_knock
-_knock.argtypes = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+_knock.argtypes = (ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _knock.restype = ctypes.c_int64
 _save = ctypes.cast(ctypes.pythonapi.PyEval_SaveThread, ctypes.c_void_p)
 _restore = ctypes.cast(ctypes.pythonapi.PyEval_RestoreThread, ctypes.c_void_p)
@@ -46,6 +41,7 @@ class GilMeter:
     A thread asks for the GIL at random moments, as a Poisson process has them, so that no rhythm of the work meets one
     of its own: the share of these knocks that find it held is the share of the time that it is. A knock that has to
     wait counts also for those that would have come meanwhile, or long turns would be met too rarely.
+    A thread that has the GIL and waits for a processor holds it.
 
     Work is what runs in `with meter:`, once or many times. The thread starts with it, and ends with `stop` or PATIENCE
     seconds after the last of it.
@@ -77,8 +73,11 @@ class GilMeter:
 
     def _watch(self) -> None:
         interval = random.Random().expovariate  # nobody else's numbers change
+        waited = ctypes.c_int64()
         while not self._stopped and time.monotonic() < self._left + PATIENCE:
             until = time.monotonic_ns() + int(1e9 * interval(1 / INTERVAL))
-            waited = _knock(until, _save, _restore)
-            weight = 1 + waited / (1e9 * INTERVAL)
-            self.knocks = Knocks(self.knocks.held + weight * (waited > HELD), self.knocks.all + weight)
+            sleeps = _knock(until, _save, _restore, ctypes.byref(waited))
+            # Whoever sleeps for the GIL looks again after each switch interval: what is beyond is a processor's delay.
+            asleep = min(1e-9 * waited.value, sleeps * sys.getswitchinterval())
+            weight = 1 + asleep / INTERVAL
+            self.knocks = Knocks(self.knocks.held + weight * (sleeps > 0), self.knocks.all + weight)

@@ -190,7 +190,7 @@ def _relief(figures: Figures, function: str) -> str:
     if not _gil_is_free(figures):
         return 'executor="process" or ops.Native'
     idle = figures.cpus - figures.busy_cpus >= IDLE
-    return "more workers" if idle else "cheaper steps, or more cores,"
+    return "more workers, or cheaper steps," if idle else "cheaper steps, or more cores,"
 
 
 def _gil_is_free(figures: Figures) -> bool:
