@@ -111,7 +111,7 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
     steps_per_execution's steps are called one by one; and each call is waited for until it is computed, as Keras does
     for any callback that looks at batches.
 
-    How much of the time the GIL is held tells a thread that asks for it some 30 times a second, for less than 0.5 % of
+    How much of the time the GIL is held tells a thread that asks for it some 20 times a second, for less than 0.5 % of
     a core, until fit ends. The share is that of the whole process: functions of ops.Python by threads, Keras and what
     else of the training is Python, and threads that have nothing to do with it.
 
