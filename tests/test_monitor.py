@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -25,6 +28,7 @@ INPUT_BOUND = Figures(
     seconds=10, waited=5, between=0.1, images=1000, read=1, decode=16, augment=2, decoded=0.2, bytes=10**8, cpu=19.5,
     workers=2, cpus=2,
 )  # fmt: skip
+THREADED = {"functions": {"blur": 17.0}, "threaded": frozenset({"blur"})}  # by ops.Python, in threads of this process
 
 
 @pytest.mark.parametrize(
@@ -50,7 +54,26 @@ INPUT_BOUND = Figures(
         ),
         ({"functions": {"blur": 17.0, "cut": 2.0}}, "function blur", "44.7 % of the work is in it"),
         ({"functions": {"blur": 15.0}}, "decode", "input-bound at decode"),
-        ({"workers": 40}, "hand-over", "1.9 of 40 workers at work"),
+        (
+            {"functions": {"blur": 17.0}, "gil": 0.71},
+            "function blur",
+            "the GIL is held 71 % of the time; cheaper",
+        ),
+        (THREADED, "function blur", 'ops.Native, or executor="process" if threads wait for the GIL, would help'),
+        (
+            {**THREADED, "gil": 0.71},
+            "function blur",
+            'work is in it; the GIL is held 71 % of the time; executor="process" or ops.Native would help',
+        ),
+        ({**THREADED, "gil": 0.49}, "function blur", "held 49 % of the time; cheaper steps, or more cores, would help"),
+        ({**THREADED, "gil": 0.1, "cpu": 15}, "function blur", "held 10 % of the time; more workers, or"),
+        ({"workers": 40}, "hand-over", "1.9 of 40 workers at work; other Python threads may hold up"),
+        (
+            {"workers": 40, "gil": 0.5},
+            "hand-over",
+            "the GIL is held 50 % of the time; other Python threads may hold up",
+        ),
+        ({"workers": 40, "gil": 0.49}, "hand-over", "the GIL is held 49 % of the time; a larger prefetch="),
         ({"read": 0.1, "decode": 2, "augment": 1}, "hand-over", "0.3 of 2 workers at work"),
     ],
 )
@@ -63,15 +86,20 @@ def test_the_verdict_follows_from_the_figures(changes: dict[str, Any], bound: st
 
 
 def test_epochs_add_up() -> None:
-    one = replace(INPUT_BOUND, functions={"blur": 1.5})
-    other = replace(INPUT_BOUND, seconds=30, waited=1, images=3000, decoded=1.0, functions={"blur": 2.0, "cut": 4.0})
+    one = replace(INPUT_BOUND, functions={"blur": 1.5}, threaded={"blur"}, gil=0.2)
+    other = replace(one, seconds=30, waited=1, images=3000, decoded=1.0, functions={"blur": 2.0, "cut": 4.0}, gil=0.6)
     both = asdict(total([one, other]))
+    assert both.pop("threaded") == {"blur"}
+    assert both.pop("gil") == pytest.approx(0.5)
     assert both.pop("functions") == {"blur": 3.5, "cut": 4.0}
     assert both.pop("decoded") == pytest.approx(0.8)  # of four pixels each of which one is decoded to a fifth
     single = asdict(INPUT_BOUND)
     kept = {name: single[name] for name in ("workers", "cpus")}
     doubled = {name: 2 * single[name] for name in ("between", "read", "decode", "augment", "bytes", "cpu")}
     assert both == {**kept, **doubled, "seconds": 40, "waited": 6, "images": 4000}
+    unknown = replace(one, gil=None)
+    assert total([unknown, unknown]).gil is None
+    assert total([unknown, other, unknown]).gil == total([other, unknown]).gil == 0.6
 
 
 @pytest.fixture(scope="module")
@@ -213,6 +241,93 @@ def test_a_slow_function(build: Any, small: Path) -> None:
         assert fit(build(), loader).verdict.bound == "function slow"
 
 
+def count(image: np.ndarray) -> np.ndarray:
+    for _ in range(800_000):
+        pass
+    return image
+
+
+def blur(image: np.ndarray) -> np.ndarray:
+    import cv2
+
+    cv2.GaussianBlur(np.zeros((1200, 1200, 3), np.float32), (41, 41), 10)
+    return image
+
+
+def test_who_holds_the_gil(build: Any, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tfgoloader._gil.INTERVAL", 0.005)  # for an epoch of half a second
+
+    def train(function: Any, **options: Any) -> Any:
+        with loader_of(small, 8, [ops.CenterCrop(SIZE, SIZE), ops.Python(function, **options)]) as loader:
+            return fit(build(), loader)
+
+    python, opencv, processes = train(count), train(blur), train(count, executor="process")
+    assert python.total.gil > 0.6
+    assert max(opencv.total.gil, processes.total.gil) < 0.5
+    assert [monitor.verdict.bound for monitor in (python, opencv, processes)] == [
+        "function count", "function blur", "function count",
+    ]  # fmt: skip
+    assert python.verdict.text.endswith(' % of the time; executor="process" or ops.Native would help')
+    assert " of the time; cheaper steps" in processes.verdict.text
+    assert python.summary().endswith(f", the GIL held {100 * python.total.gil:.0f} % of the time")
+
+
+def meters() -> list[threading.Thread]:
+    """Return the threads that measure how long the GIL is held."""
+    return [thread for thread in threading.enumerate() if thread.name == "tfgoloader GIL meter"]
+
+
+def fit_that_fails(model: Any, loader: Any, calls: Any, error: type[BaseException]) -> None:
+    """Train until an error comes, of which nothing is kept."""
+
+    def fail(batch: int, logs: Any = None) -> None:
+        assert len(meters()) == 1
+        raise error
+
+    with contextlib.suppress(error):
+        fit(model, loader, calls(on_train_batch_end=fail))
+
+
+def test_the_gil_is_watched_while_fit_runs(build: Any, calls: Any, small: Path) -> None:
+    seen: list[int] = []
+    watch = calls(on_train_batch_end=lambda batch, logs=None: seen.append(len(meters())))
+    assert not meters()
+    with loader_of(small) as loader:
+        fit(build(), loader, watch)
+    assert not meters()
+    assert seen == [1] * 16
+
+
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
+def test_the_gil_is_not_watched_after_an_error(
+    build: Any, calls: Any, small: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    model = build()
+    with loader_of(small) as loader:
+        fit_that_fails(model, loader, calls, error)
+        (thread,) = meters()
+        monkeypatch.setattr("tfgoloader._gil.PATIENCE", 0.0)
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("goes", ["the monitor", "a new fit"])
+def test_the_gil_is_watched_by_one(
+    build: Any, calls: Any, small: Path, monkeypatch: pytest.MonkeyPatch, goes: str
+) -> None:
+    monkeypatch.setattr("tfgoloader._gil.PATIENCE", 1e9)
+    model = build()
+    with loader_of(small) as loader:
+        fit_that_fails(model, loader, calls, KeyError)
+        (thread,) = meters()
+        if goes == "a new fit":
+            fit(model, loader)
+        else:
+            gc.collect()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
 def test_slow_reading(build: Any, tmp_path: Path) -> None:
     path = save(tmp_path / "padded.jpg", 32)
     with path.open("r+b") as file:
@@ -287,9 +402,15 @@ def test_the_logs_and_the_summary(build: Any, small: Path, capsys: pytest.Captur
     assert capsys.readouterr().out == ""
 
 
-def test_scalars_for_tensorboard(build: Any, small: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("measured", [True, False])
+def test_scalars_for_tensorboard(
+    build: Any, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measured: bool
+) -> None:
     import tensorflow as tf
 
+    monkeypatch.setattr("tfgoloader._gil.INTERVAL", 1e-4)
+    if not measured:  # as in an epoch that is over before the first knock
+        monkeypatch.setattr("tfgoloader._gil.Knocks.share_since", lambda *_: None)
     monitor = tgl.callbacks.InputMonitor(log_dir=tmp_path)
     with loader_of(small) as loader:
         build().fit(loader.as_dataset(), epochs=2, callbacks=[monitor], verbose=0, shuffle=False)
@@ -300,7 +421,8 @@ def test_scalars_for_tensorboard(build: Any, small: Path, tmp_path: Path) -> Non
         for value in event.summary.value:
             assert value.metadata.plugin_data.plugin_name == "scalars"
             found.setdefault(value.tag, {})[event.step] = float(tf.make_ndarray(value.tensor))
-    for name in ("wait_share", "images_per_second", "decode"):
+    assert ("input/gil" in found) is ("GIL" in monitor.summary()) is measured
+    for name in ("wait_share", "images_per_second", "decode", *(["gil"] if measured else [])):
         assert found[f"input/{name}"] == {
             step: pytest.approx(getattr(epoch, name)) for step, epoch in enumerate(monitor.epochs)
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -12,8 +13,10 @@ import keras
 
 from tfgoloader import _check, _cpus, _loader
 from tfgoloader._errors import ConfigError
+from tfgoloader._gil import GilMeter
 from tfgoloader._loader import ImageLoader
 from tfgoloader.callbacks._verdict import STAGES, Figures, Verdict, total
+from tfgoloader.ops._external import Python
 
 
 class _NoBatchError(Exception):
@@ -53,6 +56,7 @@ class _Steps:
 
     def __init__(self, function: Any) -> None:
         self.function = function
+        self.meter = GilMeter()
         self.fetches = keras.backend.backend() != "torch"  # where Keras hands over batches, not an iterator
         self.restart()
 
@@ -60,26 +64,31 @@ class _Steps:
         """Begin an epoch."""
         self.begin = self.end = time.perf_counter()  # of the epoch; of the last step
         self.begin_cpu = self.end_cpu = time.process_time()
+        self.begin_knocks = self.end_knocks = self.meter.knocks
         self.count = 0
         self.inside = 0.0  # seconds in calls
         self.waited = 0.0  # of these, for input
 
     def __call__(self, *arguments: Any) -> Any:
         begin = time.perf_counter()
-        if self.fetches:
-            *state, iterator = arguments
-            batches = _Clocked(iterator)
-            try:
-                outputs = self.function(*state, batches)
-            except _NoBatchError:
-                raise StopIteration from None  # as Keras expects it
-            self.waited += batches.waited
-        else:
-            outputs = self.function(*arguments)
-        _finish(outputs)
-        self.end, self.end_cpu = time.perf_counter(), time.process_time()
+        with self.meter:
+            outputs = self._call(*arguments)
+            _finish(outputs)
+        self.end, self.end_cpu, self.end_knocks = time.perf_counter(), time.process_time(), self.meter.knocks
         self.inside += self.end - begin
         self.count += 1
+        return outputs
+
+    def _call(self, *arguments: Any) -> Any:
+        if not self.fetches:
+            return self.function(*arguments)
+        *state, iterator = arguments
+        batches = _Clocked(iterator)
+        try:
+            outputs = self.function(*state, batches)
+        except _NoBatchError:
+            raise StopIteration from None  # as Keras expects it
+        self.waited += batches.waited
         return outputs
 
 
@@ -101,6 +110,10 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
     While it is measured, batches are fetched from Python, which costs a turn of the GIL a step and is part of the wait;
     steps_per_execution's steps are called one by one; and each call is waited for until it is computed, as Keras does
     for any callback that looks at batches.
+
+    How much of the time the GIL is held tells a thread that asks for it some 20 times a second, for less than 0.5 % of
+    a core, until fit ends. The share is that of the whole process: functions of ops.Python by threads, Keras and what
+    else of the training is Python, and threads that have nothing to do with it.
 
     Args:
         loader: what feeds the training; None finds the one loader that hands out batches in the first epoch.
@@ -149,13 +162,14 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
         """Return the verdict and the figures in three lines."""
         figures = self.total
         stages = ", ".join(f"{stage} {getattr(figures, stage):.1f} s" for stage in STAGES)
+        gil = "" if figures.gil is None else f", the GIL held {100 * figures.gil:.0f} % of the time"
         later = " after the first epoch" if len(self.epochs) > 1 else ""
         return (
             f"{figures.verdict.text}\n"
             f"{figures.images_per_second:.0f} images/s in {figures.seconds:.1f} s of training{later}; "
             f"waited for input {figures.waited:.1f} s, between the steps {figures.between:.1f} s\n"
             f"{figures.workers} workers: {stages}; "
-            f"{figures.busy_workers:.1f} of them at work, {figures.busy_cpus:.1f} of {figures.cpus} cores busy"
+            f"{figures.busy_workers:.1f} of them at work, {figures.busy_cpus:.1f} of {figures.cpus} cores busy{gil}"
         )
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -165,8 +179,10 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
             _check.fail("model", self.model, "one with Keras' own make_train_function")
         function = self.model.train_function
         if isinstance(function, _Steps):  # of a fit that an error ended
+            function.meter.stop()
             function = function.function
         self._steps = self.model.train_function = _Steps(function)
+        weakref.finalize(self, self._steps.meter.stop)  # an error may end this fit too, and the model keeps the steps
         self._loader = self._given
         self.epochs = []
         if self._log_dir is not None:
@@ -203,6 +219,7 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
     def on_train_end(self, logs: Any = None) -> None:
         """Leave the model as it was, and print the summary."""
         self.model.train_function = self._steps.function
+        self._steps.meter.stop(wait=True)
         for loader in self._before:
             loader._traced = False
         self._before, self._after = {}, {}
@@ -249,6 +266,12 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
                 name: about["seconds"] - before["functions"][name]["seconds"]
                 for name, about in after["functions"].items()
             },
+            threaded=frozenset(
+                name
+                for name, about in after["functions"].items()
+                if isinstance(op := loader._operations[about["position"]], Python) and op.executor == "thread"
+            ),
+            gil=steps.end_knocks.share_since(steps.begin_knocks),
         )
 
 
@@ -261,6 +284,9 @@ def _write(writer: Any, epoch: int, figures: Figures) -> None:
     )
     values = {**asdict(figures), "wait_share": figures.wait_share, "images_per_second": figures.images_per_second}
     values.update((f"functions/{name}", seconds) for name, seconds in values.pop("functions").items())
+    del values["threaded"]
+    if figures.gil is None:
+        del values["gil"]
     with writer.as_default(step=epoch):
         for name, value in values.items():
             tf.summary.write(f"input/{name}", tf.constant(value, tf.float32), metadata=metadata)

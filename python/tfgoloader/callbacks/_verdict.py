@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 STAGES = ("read", "decode", "augment")  # of the loader's workers
@@ -13,7 +13,11 @@ BETWEEN = 0.2  # share of the time: above, what runs between the steps is worth 
 CONTENDED = 0.8  # processors for each busy worker: below, others are at work on them
 IDLE = 0.5  # processors: from here on there is one to spare
 BUSY = 0.5  # share of the workers' time: below, it is not they who are slow
+HELD = 0.5  # share of the time that the GIL is held: from here on, threads that need it wait for each other
 WINDOW = 0.75  # share of the pixels: above, there is nothing that decoding a window alone saves
+
+# What of the figures of several epochs is added up.
+_SUMS = ("seconds", "waited", "between", "images", "read", "decode", "augment", "bytes", "cpu")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,9 @@ class Figures:
         workers: threads of the loader.
         cpus: processors that the process may use.
         functions: seconds in each function of the user's (ops.Python, ops.Native), by its name, summed over its calls.
+        threaded: names of those that threads of this process call, with the GIL (ops.Python with executor="thread").
+        gil: share of the time, from 0 to 1, that any thread of the process held the GIL, whether of the loader, of
+            Keras or of anything else; None where the time was too short to tell.
     """
 
     seconds: float
@@ -47,6 +54,8 @@ class Figures:
     workers: int
     cpus: int
     functions: Mapping[str, float] = field(default_factory=dict)
+    threaded: frozenset[str] = frozenset()
+    gil: float | None = None
 
     @property
     def wait_share(self) -> float:
@@ -93,17 +102,25 @@ def total(epochs: Iterable[Figures]) -> Figures:
     """Return the figures of several epochs of one training together."""
     first, *others = epochs
     for epoch in others:
-        seconds = first.seconds + epoch.seconds
-        sums = {
-            f.name: getattr(first, f.name) + getattr(epoch, f.name) for f in fields(Figures) if f.name != "functions"
-        }
-        sums["decoded"] = (first.decoded * first.images + epoch.decoded * epoch.images) / max(1, sums["images"])
-        sums["functions"] = {
-            name: first.functions.get(name, 0.0) + epoch.functions.get(name, 0.0)
-            for name in {**first.functions, **epoch.functions}
-        }
-        first = replace(first, **{**sums, "seconds": seconds, "workers": first.workers, "cpus": first.cpus})
+        images = first.images + epoch.images
+        sums = {name: getattr(first, name) + getattr(epoch, name) for name in _SUMS}
+        first = replace(
+            first,
+            **sums,
+            decoded=(first.decoded * first.images + epoch.decoded * epoch.images) / max(1, images),
+            functions={
+                name: first.functions.get(name, 0.0) + epoch.functions.get(name, 0.0)
+                for name in {**first.functions, **epoch.functions}
+            },
+            gil=_mean([(first.gil, first.seconds), (epoch.gil, epoch.seconds)]),
+        )
     return first
+
+
+def _mean(weighted: list[tuple[float | None, float]]) -> float | None:
+    """Return the weighted mean of those values that are known."""
+    known = [(value, weight) for value, weight in weighted if value is not None]
+    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
 
 
 class Verdict(NamedTuple):
@@ -142,13 +159,14 @@ def _input(figures: Figures) -> tuple[str, str]:
         taken, all_work = figures.functions[function], sum(figures.functions.values()) + figures.workers_seconds
         if taken > getattr(figures, slowest):
             return f"function {function}", (
-                f"{_percent(taken / all_work)} of the work is in it; cheaper steps, ops.Native, or processes in place "
-                "of threads that wait for the GIL, would help"
+                f"{_percent(taken / all_work)} of the work is in it; {_gil(figures)}"
+                f"{_relief(figures, function)} would help"
             )
     if figures.busy_workers < BUSY * figures.workers:
+        held_up = "" if _gil_is_free(figures) else "other Python threads may hold up the hand-over of batches, and "
         return "hand-over", (
-            f"{figures.busy_workers:.1f} of {figures.workers} workers at work; other Python threads may hold up the "
-            "hand-over of batches, and a larger prefetch= evens out pauses"
+            f"{figures.busy_workers:.1f} of {figures.workers} workers at work; {_gil(figures)}"
+            f"{held_up}a larger prefetch= evens out pauses"
         )
     if slowest == "read" and idle:
         return "read", f"a faster disk, smaller files, or more than num_workers={figures.workers}, would help"
@@ -161,6 +179,27 @@ def _input(figures: Figures) -> tuple[str, str]:
     if figures.decoded >= WINDOW:
         return "decode", "windowed decode off (no crop before the resize); a crop first, or smaller files, would help"
     return "decode", f"{_percent(figures.decoded)} of the pixels are decoded; smaller files would help"
+
+
+def _relief(figures: Figures, function: str) -> str:
+    """Say what would help a function that the input is bound at."""
+    if function not in figures.threaded:
+        return "cheaper steps, or more workers on more cores,"
+    if figures.gil is None:
+        return 'cheaper steps, ops.Native, or executor="process" if threads wait for the GIL,'
+    if not _gil_is_free(figures):
+        return 'executor="process" or ops.Native'
+    idle = figures.cpus - figures.busy_cpus >= IDLE
+    return "more workers, or cheaper steps," if idle else "cheaper steps, or more cores,"
+
+
+def _gil_is_free(figures: Figures) -> bool:
+    """Tell whether it is known to be there for most who ask for it."""
+    return figures.gil is not None and figures.gil < HELD
+
+
+def _gil(figures: Figures) -> str:
+    return "" if figures.gil is None else f"the GIL is held {100 * figures.gil:.0f} % of the time; "
 
 
 def _percent(share: float) -> str:
