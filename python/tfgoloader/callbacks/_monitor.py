@@ -245,6 +245,7 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
 
     def _figures(self, loader: ImageLoader) -> Figures:
         steps, before, after = self._steps, self._before[loader], self._after[loader]
+        operations = [*loader._operations, *loader._batch_ops]
 
         def grown(key: str, part: str | None = None) -> Any:
             return after[key] - before[key] if part is None else after[key][part] - before[key][part]
@@ -269,7 +270,7 @@ class InputMonitor(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has
             threaded=frozenset(
                 name
                 for name, about in after["functions"].items()
-                if isinstance(op := loader._operations[about["position"]], Python) and op.executor == "thread"
+                if isinstance(op := operations[about["position"]], Python) and op.executor == "thread"
             ),
             gil=steps.end_knocks.share_since(steps.begin_knocks),
         )
