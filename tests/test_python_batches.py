@@ -7,6 +7,7 @@ import numpy as np
 import pictures
 import pytest
 from PIL import Image
+from test_python_op import first_cause
 
 import tfgoloader as tgl
 from tfgoloader import ops
@@ -177,7 +178,7 @@ class TestErrors:
             if hasattr(caught.value, "__notes__"):
                 assert caught.value.__notes__[-1] == "in a function of ops.Python, with batch 1 of epoch 0"
             else:
-                assert "batch 1 of epoch 0" in str(caught.value.__cause__)
+                assert "batch 1 of epoch 0" in str(first_cause(caught.value))
             assert [labels.tolist() for _, labels in iterator] == [[8, 9, 10, 11], [12]]
             assert not loader.stats()["bad_files"]
 

@@ -308,7 +308,13 @@ def said_of(error):
     if hasattr(error, "__notes__"):
         head, _, path = error.__notes__[-1].partition(": ")
         return path, head.split()[-1]
-    return error.__cause__.path, str(error.__cause__.index)
+    first = first_cause(error)
+    return first.path, str(first.index)
+
+
+def first_cause(error):
+    """Return where a chain of causes begins, which is what is noted before Python 3.11."""
+    return first_cause(error.__cause__) if error.__cause__ else error
 
 
 def test_stats_name_the_functions(paths):

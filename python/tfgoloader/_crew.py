@@ -276,6 +276,8 @@ class Crew:
                 return
         for process in self._processes:
             process.close()
+        self._functions.clear()  # and their memory
+        del self._visit  # which refers to this
 
     def _work(self) -> None:
         try:
