@@ -196,6 +196,42 @@ def test_evaluate_and_predict(paths: list[Path]) -> None:
         np.testing.assert_allclose(unbuilt.predict(data, verbose=0), unbuilt.predict_on_batch(second), rtol=1e-4)
 
 
+class Distance(keras.layers.Layer):  # type: ignore[misc]
+    """Makes a loss of how far two views of a picture are apart."""
+
+    def call(self, one: Any, other: Any) -> Any:
+        self.add_loss(keras.ops.mean(keras.ops.square(one - other)))
+        return one
+
+
+def test_views_without_labels_are_the_inputs(paths: list[Path]) -> None:
+    def pairs() -> tgl.ImageLoader:
+        pipeline = [ops.RandomCrop(HEIGHT, WIDTH), ops.Rescaling(1 / 255)]
+        return tgl.ImageLoader(tgl.sources.Paths(paths), pipeline, batch_size=5, seed=3, views=2)
+
+    def model_of_two() -> Any:
+        keras.utils.set_random_seed(0)
+        inputs = [keras.Input((HEIGHT, WIDTH, 3)) for _ in range(2)]
+        shared = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(3)])
+        model = keras.Model(inputs, Distance()(*map(shared, inputs)))
+        model.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
+        return model
+
+    stepped = model_of_two()
+    with pairs() as loader:
+        for _ in range(2):
+            for views in loader:
+                stepped.train_on_batch(views)
+        predictions = np.concatenate([stepped.predict_on_batch(views) for views in loader])
+    fitted = model_of_two()
+    with pairs() as loader:
+        data = loader.as_keras()
+        losses = fitted.fit(data, epochs=2, verbose=0).history["loss"]
+        assert_close(fitted.get_weights(), stepped.get_weights())
+        np.testing.assert_allclose(fitted.predict(data, verbose=0), predictions, rtol=1e-4, atol=1e-5)
+        assert 0 < fitted.evaluate(data, verbose=0) < losses[0]
+
+
 def test_a_look_ahead_at_the_peek_shifts_nothing(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """With an accelerator Keras holds one batch more of JAX; with tf.distribute it peeks at a tf.data.Dataset too."""
     expected = stepped(chain(epochs(paths, 2)))

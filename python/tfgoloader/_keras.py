@@ -57,6 +57,7 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
         self._loader = loader
         self._repeat = _check.boolean("repeat", repeat)
         self._class_weight = None if class_weight is None else _class_weights(loader, class_weight)
+        self._views_alone = loader._spec["views"] > 1 and not loader._source.has_labels
         self._start = Position()  # of the epoch under way
         self._asked: int | None = None  # for num_batches, in the epoch under way
         self._opened: _Opened | None = None  # of which no more than a peek was taken so far
@@ -99,10 +100,12 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
         from tfgoloader import _dataset
 
         specs: Any = self._loader.element_spec
+        if self._views_alone:
+            specs = (specs,)
         if self._class_weight is not None:
             images, labels, *_ = specs
             specs = (images, labels, _elements.ArraySpec(labels.shape[:1], np.dtype(keras.config.floatx())))
-        dataset = _dataset.from_loader(self._loader, specs, self._weigh)
+        dataset = _dataset.from_loader(self._loader, specs, self._arrange)
         return dataset.repeat() if self._repeat else dataset
 
     @property
@@ -149,8 +152,7 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
             for number, batch in enumerate(opened):
                 if number == peek:
                     opened.kept = self._opened = None
-                parts = self._weigh(batch)
-                yield _elements.map_arrays(convert, parts)
+                yield _elements.map_arrays(convert, self._arrange(batch))
             if not self._repeat or not len(self._loader):
                 return
 
@@ -162,7 +164,9 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
         progress.upcoming = Position(kept.start.epoch + 1)
         return kept
 
-    def _weigh(self, batch: Any) -> Any:
+    def _arrange(self, batch: Any) -> Any:
+        if self._views_alone:
+            return (batch,)  # or Keras would take the first view for x and the second for y
         if self._class_weight is None:
             return batch
         images, labels, *padding = batch

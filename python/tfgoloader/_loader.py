@@ -334,7 +334,8 @@ class ImageLoader:
 
         Each epoch is the loader's next one; its number of steps is known (not with on_error="skip"). TensorFlow is
         imported on its own backend only; on the CPU all three work on the batches' own memory. The batch that Keras
-        takes to build a model that is not built comes again, as the first one of the training.
+        takes to build a model that is not built comes again, as the first one of the training. Several views without
+        labels are the model's inputs.
 
         Args:
             repeat: whether epoch follows epoch without an end, for `fit(..., steps_per_epoch=n)`.
