@@ -250,7 +250,7 @@ class TestTypes:
 INTEGERS = (0, -1, True, 2.0, "32", np.float32(2), [2], 2**70)
 LOADER_ARGUMENTS = {
     "source": ([None, "photos", ["a.jpg"], Path("photos"), 3], "tfgoloader.sources"),
-    "ops": ([None, 5, "crop", [5], ops.CenterCrop(8, 8), [ops.OneHot(3)], [[ops.CenterCrop(8, 8)]]], "tfgoloader.ops"),
+    "ops": ([None, 5, "crop", ops.CenterCrop(8, 8)], "tfgoloader.ops"),
     "labels": ([5, "onehot", ops.OneHot, [ops.OneHot(3)]], "OneHot"),
     "batch_size": ([*INTEGERS, None, 2**31], "integer"),
     "shuffle": ([1, 0, None, "True", 100], "True or False"),
@@ -262,6 +262,8 @@ LOADER_ARGUMENTS = {
     "num_workers": ([*INTEGERS, 4097], "integer"),
     "prefetch": ([-1, True, 1.5, "2", None, 2**31], "integer"),
     "max_pixels": ([*INTEGERS, None, 2**63], "integer"),
+    "exclude": ([3, None, "a.jpg", b"a.jpg"], "paths"),
+    "background": ([3, "red", (1, 2), np.int64(3)], "three integers"),
 }
 CROP_ARGUMENTS = {field: ([*INTEGERS, None, 65_536], "integer") for field in ("height", "width")}
 NOT_NUMBERS = ("1", None, True, np.True_, [1.0, 2.0], float("nan"), float("inf"), 1j, b"1", 10**400)
@@ -293,9 +295,12 @@ SOURCES = {
         "delimiter": ((3, "", b",", "\n", [","], 0), "None or a text"),
     },
     (tgl.sources.Paths, (("paths", ("a.jpg",)),)): {
-        "paths": ([None, 3, "a.jpg", b"a.jpg", Path("a.jpg"), [], [3], [None], ["a.jpg", True]], "path"),
+        "paths": (
+            [None, 3, "a.jpg", b"a.jpg", Path("a.jpg"), [], [3], [None], ["a.jpg", True], [""], ["a.jpg", b"\0"]],
+            "path",
+        ),
         "labels": (
-            [3, [1, 2], [], "1", ["1"], [1.0], [True], [None], [[1]], [[1], [1, 2]], [2**63], [-(2**70)]],
+            [3, [1, 2], [], "1", ["1"], [1.0], [True], [None], [[1]], [[1], [1, 2]], [2**63], [-(2**70)], {"a": 1}],
             "label|integer",
         ),
     },
@@ -330,6 +335,32 @@ class TestArguments:
         if field != "dtype" or isinstance(value, str):  # a dtype is named by its name
             assert repr(value) in str(caught.value)
         assert allowed in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("field", "items", "allowed"),
+        [
+            ("ops", [5], "tfgoloader.ops"),
+            ("ops", [ops.RandomFlip], "such as [ops.RandomFlip()]"),
+            ("ops", [ops.OneHot(3)], "tfgoloader.ops"),
+            ("ops", [[ops.CenterCrop(8, 8)]], "tfgoloader.ops"),
+            ("exclude", [3], "paths"),
+        ],
+        ids=str,
+    )
+    def test_the_wrong_item_of_many_is_named(self, flat, field, items, allowed):
+        fine = {"ops": ops.CenterCrop(8, 8), "exclude": str(flat[0])}[field]
+        arguments = {"ops": [ops.CenterCrop(8, 8)], field: [*[fine] * 1000, *items]}
+        with pytest.raises(tgl.ConfigError) as caught:
+            tgl.ImageLoader(tgl.sources.Paths(flat, range(8)), **arguments)
+        assert str(caught.value).startswith(f"{field}[1000]={items[0]!r}: expected an item of a list of ")
+        assert allowed in str(caught.value)
+
+    def test_a_long_value_is_cut_short(self):
+        with pytest.raises(tgl.ConfigError) as caught:
+            tgl.ImageLoader([f"{index}.jpg" for index in range(10_000)])
+        assert "source=['0.jpg'" in str(caught.value)
+        assert "expected one of tfgoloader.sources" in str(caught.value)
+        assert len(str(caught.value)) < 700
 
     @pytest.mark.parametrize(("kind", "arguments", "field", "allowed"), rows(OPERATIONS))
     def test_operation(self, kind, arguments, field, allowed):
@@ -387,6 +418,10 @@ class TestArguments:
             num_workers=np.uint8(1),
             prefetch=np.int32(0),
             max_pixels=np.int64(64),
+            shuffle=np.False_,
+            on_error="skip",
+            max_bad=np.float32(0.5),
+            background=np.array([1, 2, 3], np.uint8),
         )
         assert loader.seed == 2**64 - 1
         images, labels = next(iter(loader))

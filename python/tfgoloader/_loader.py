@@ -19,7 +19,7 @@ from tfgoloader._errors import FunctionError, TfGoLoaderError
 from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader._replay import Replay
 from tfgoloader.ops import BatchOp, OneHot, Op
-from tfgoloader.sources import Source
+from tfgoloader.sources import Source, _PathLike
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -124,7 +124,7 @@ class ImageLoader:
         prefetch: int = 2,
         on_error: str = "raise",
         max_bad: float | None = None,
-        exclude: Collection[str] = (),
+        exclude: Collection[_PathLike] = (),
         truncated: str = "raise",
         max_pixels: int = 178_956_970,
         box_format: str = "xyxy",
@@ -193,11 +193,9 @@ class ImageLoader:
         self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
         alive.add(self)
         if len(self) == 0:
-            warnings.warn(
-                f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
-                "and drop_remainder is set",
-                stacklevel=2,
-            )
+            few = f"{self.num_samples} samples do not fill one of {self._batch_size} and drop_remainder is set"
+            reason = few if self.num_samples else "all samples are excluded"
+            warnings.warn(f"the loader has no batch: {reason}", stacklevel=2)
 
     @classmethod
     def from_spec(cls, source: Source, spec: Mapping[str, Any], **overrides: Any) -> ImageLoader:
