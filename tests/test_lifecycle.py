@@ -292,13 +292,13 @@ class TestGarbage:
         gc.collect()
         assert seen(iterator) == list(range(COUNT))
 
-    def test_a_dropped_iterator_ends_its_epoch(self, flat, watch):
+    def test_a_dropped_iterator_ends_its_epoch(self, flat):
         loader = self.busy_loader(flat[0])
         next(iter(loader))
-        assert loader.stats()["images"] < self.SAMPLES
-        watch.opened()
+        images = loader.stats()["images"]
+        assert images < self.SAMPLES
         assert sum(len(images) for images in self.busy_loader(flat[1])) == self.SAMPLES
-        assert not watch.opened()
+        assert loader.stats()["images"] <= images + 1  # the worker may have been at one
 
     def test_memory_comes_back(self, textured):
         source = tgl.sources.Paths([textured[0]] * 2_000)
