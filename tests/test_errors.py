@@ -257,7 +257,7 @@ LOADER_ARGUMENTS = {
     "drop_remainder": ([1, 0, None, "True"], "True or False"),
     "seed": ([-1, True, 1.0, "7", 2**64, [1]], "integer"),
     "dtype": (["float64", "float8", "int32", "floaty", None, 7, np.int32, ["float32"], ">f4"], "float32"),
-    "data_format": (["channels", "NHWC", None, 1, ["channels_last"], True], "channels_first"),
+    "data_format": (["channels", "NHWC", None, 1, ["channels_last"], True, np.array([1, 2])], "channels_first"),
     "dct_method": (["slow", "INTEGER_FAST", None, 1, ["fast"]], "accurate"),
     "num_workers": ([*INTEGERS, 4097], "integer"),
     "prefetch": ([-1, True, 1.5, "2", None, 2**31], "integer"),
@@ -274,7 +274,7 @@ OPERATIONS = {
     (ops.RandomFlip, ()): {"mode": (["sideways", "", None, 1, True, ["horizontal"]], "horizontal_and_vertical")},
     (ops.Rescaling, (("scale", 1),)): {"scale": (NOT_NUMBERS, "number"), "offset": (NOT_NUMBERS, "number")},
     (ops.Normalization, (("mean", 0), ("variance", 1))): {
-        "axis": ([0, 1, None, True, "channels", [-1]], "-1"),
+        "axis": ([0, 1, None, True, "channels", [-1], np.array([-1, 3])], "-1"),
         "mean": (CHANNEL_NUMBERS, "number"),
         "variance": ((*CHANNEL_NUMBERS, -1, [1, 1, -1]), "number"),
     },

@@ -79,6 +79,6 @@ def boolean(field: str, value: Any) -> bool:
 
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
     """Return one of some words."""
-    if value not in allowed or not isinstance(value, str):
+    if not isinstance(value, str) or value not in allowed:
         fail(field, value, " or ".join(map(repr, allowed)))
     return value
