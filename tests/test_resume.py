@@ -135,6 +135,10 @@ def test_a_seed_that_was_drawn_is_the_states(paths: list[Path]) -> None:
         assert_same(list(second), expected)
     with loader_of(paths, seed=5) as other, pytest.raises(tgl.ConfigError, match=f"seed=5: expected {first.seed}"):
         other.load_state_dict(state)
+    with pytest.raises(tgl.TfGoLoaderError, match="closed"):
+        second.load_state_dict({**state, "seed": second.seed ^ 1})
+    with pytest.raises(tgl.TfGoLoaderError, match="closed"):
+        iter(second)
 
 
 def test_what_changed_is_named(paths: list[Path], tmp_path: Path) -> None:

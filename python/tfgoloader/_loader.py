@@ -281,6 +281,7 @@ class ImageLoader:
 
         Raises:
             ConfigError: the data set or an argument is not as it was, and is named, or this is no state.
+            TfGoLoaderError: the loader is closed, and would have to take the state's seed.
         """
         if not isinstance(state, Mapping):
             _check.fail("state", state, "what state_dict() gave")
@@ -290,6 +291,8 @@ class ImageLoader:
         if seed != self.seed:
             if not self._seed_is_drawn:
                 _check.fail("seed", self.seed, f"{seed}, that of the state, or None, which takes it from there")
+            if self not in alive:
+                raise TfGoLoaderError("the loader is closed")
             self.seed = self._spec["seed"] = seed
             self._handle.close()
             self._crew.stop()
