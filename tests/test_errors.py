@@ -175,6 +175,30 @@ with tempfile.TemporaryDirectory() as folder:
     assert "permission denied" in reason
 
 
+@pytest.mark.parametrize("on_error", ["raise", "skip", "replace"])
+def test_too_many_open_files_are_not_the_files_fault(flat, on_error):
+    script = """
+on_error, *paths = sys.argv[1:]
+loader = tgl.ImageLoader(tgl.sources.Paths(paths), [ops.CenterCrop(8, 8)], batch_size=2, on_error=on_error)
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+held = []
+try:
+    while True:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+reasons = set()
+batches = iter(loader)
+for _ in range(len(loader)):
+    try:
+        reasons.add(len(next(batches)))
+    except tgl.SourceError as error:
+        reasons.add(error.reason)
+print(json.dumps(list(reasons)))
+"""
+    assert script_error(script, on_error, *flat) == ["cannot read: too many open files"]
+
+
 def test_a_header_that_claims_a_giant_picture():
     # Memory is measured from after the first picture on: what the workers need once is theirs.
     script = """
