@@ -485,6 +485,8 @@ class _Epoch:
                 raise
             if failure is not None:  # raised here, or the error would be its context
                 try:
+                    if isinstance(failure, StopIteration):  # which would look like the epoch's end
+                        raise RuntimeError("a function raised StopIteration") from failure
                     raise failure
                 finally:
                     del failure  # its traceback has this frame
