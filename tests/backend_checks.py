@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,17 @@ def test_the_batches_are_the_same_and_share_memory(paths: list[Path]) -> None:
                 number += 1
             assert number == adapter.num_batches == 5
         assert (adapter.batch_size, adapter.has_partial_batch, adapter.partial_batch_size) == (5, True, 2)
+
+
+@pytest.mark.parametrize("weights", [None, {0: 2.0}], ids=["plain", "weighted"])
+def test_a_loader_that_nobody_holds_is_collected(paths: list[Path], weights: dict[int, float] | None) -> None:
+    model = model_of(built=True)
+    loader = loader_of(paths)
+    model.fit(loader.as_keras(class_weight=weights), validation_data=loader.as_keras(), verbose=0)
+    gone = weakref.ref(loader)
+    del loader
+    gc.collect()
+    assert gone() is None
 
 
 def test_what_is_kept_stays_as_it_is(paths: list[Path]) -> None:
