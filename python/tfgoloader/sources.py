@@ -73,9 +73,10 @@ class Source:
     def _digests(self) -> dict[str, str]:
         """Return digests of the paths, and of the labels, masks and boxes where there are some."""
         if self._known_digests is None:
-            self._known_digests = {"source paths": _digest(self._all("paths")), **self._targets}
+            digests = {"source paths": _digest(self._all("paths")), **self._targets}
             if self.has_labels:
-                self._known_digests["source labels"] = _digest(self._all("labels"))
+                digests["source labels"] = _digest(self._all("labels"))
+            self._known_digests = digests  # whole, for other threads
         return self._known_digests
 
     def _all(self, field: str) -> list[Any]:
