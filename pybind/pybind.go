@@ -32,6 +32,10 @@ const (
 	ended   = 1
 )
 
+// Go's first timer takes two file descriptors, and where none are left it ends the process. So it is set here, when there
+// still are some, and not in the middle of a run.
+func init() { time.AfterFunc(0, func() {}) }
+
 // signalInterval is how long Next waits at most, so that Python can look for signals.
 const signalInterval = 100 * time.Millisecond
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,17 @@ def test_the_batches_are_the_same_and_share_memory(paths: list[Path]) -> None:
         assert (adapter.batch_size, adapter.has_partial_batch, adapter.partial_batch_size) == (5, True, 2)
 
 
+@pytest.mark.parametrize("weights", [None, {0: 2.0}], ids=["plain", "weighted"])
+def test_a_loader_that_nobody_holds_is_collected(paths: list[Path], weights: dict[int, float] | None) -> None:
+    model = model_of(built=True)
+    loader = loader_of(paths)
+    model.fit(loader.as_keras(class_weight=weights), validation_data=loader.as_keras(), verbose=0)
+    gone = weakref.ref(loader)
+    del loader
+    gc.collect()
+    assert gone() is None
+
+
 def test_what_is_kept_stays_as_it_is(paths: list[Path]) -> None:
     kept, copies = [], []
     with loader_of(paths, prefetch=0) as loader:
@@ -194,6 +207,42 @@ def test_evaluate_and_predict(paths: list[Path]) -> None:
         data, unbuilt = loader.as_keras(), model_of()
         np.testing.assert_allclose(unbuilt.predict(data, verbose=0), unbuilt.predict_on_batch(first), rtol=1e-4)
         np.testing.assert_allclose(unbuilt.predict(data, verbose=0), unbuilt.predict_on_batch(second), rtol=1e-4)
+
+
+class Distance(keras.layers.Layer):  # type: ignore[misc]
+    """Makes a loss of how far two views of a picture are apart."""
+
+    def call(self, one: Any, other: Any) -> Any:
+        self.add_loss(keras.ops.mean(keras.ops.square(one - other)))
+        return one
+
+
+def test_views_without_labels_are_the_inputs(paths: list[Path]) -> None:
+    def pairs() -> tgl.ImageLoader:
+        pipeline = [ops.RandomCrop(HEIGHT, WIDTH), ops.Rescaling(1 / 255)]
+        return tgl.ImageLoader(tgl.sources.Paths(paths), pipeline, batch_size=5, seed=3, views=2)
+
+    def model_of_two() -> Any:
+        keras.utils.set_random_seed(0)
+        inputs = [keras.Input((HEIGHT, WIDTH, 3)) for _ in range(2)]
+        shared = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(3)])
+        model = keras.Model(inputs, Distance()(*map(shared, inputs)))
+        model.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
+        return model
+
+    stepped = model_of_two()
+    with pairs() as loader:
+        for _ in range(2):
+            for views in loader:
+                stepped.train_on_batch(views)
+        predictions = np.concatenate([stepped.predict_on_batch(views) for views in loader])
+    fitted = model_of_two()
+    with pairs() as loader:
+        data = loader.as_keras()
+        losses = fitted.fit(data, epochs=2, verbose=0).history["loss"]
+        assert_close(fitted.get_weights(), stepped.get_weights())
+        np.testing.assert_allclose(fitted.predict(data, verbose=0), predictions, rtol=1e-4, atol=1e-5)
+        assert 0 < fitted.evaluate(data, verbose=0) < losses[0]
 
 
 def test_a_look_ahead_at_the_peek_shifts_nothing(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

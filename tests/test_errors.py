@@ -175,6 +175,30 @@ with tempfile.TemporaryDirectory() as folder:
     assert "permission denied" in reason
 
 
+@pytest.mark.parametrize("on_error", ["raise", "skip", "replace"])
+def test_too_many_open_files_are_not_the_files_fault(flat, on_error):
+    script = """
+on_error, *paths = sys.argv[1:]
+loader = tgl.ImageLoader(tgl.sources.Paths(paths), [ops.CenterCrop(8, 8)], batch_size=2, on_error=on_error)
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+held = []
+try:
+    while True:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+reasons = set()
+batches = iter(loader)
+for _ in range(len(loader)):
+    try:
+        reasons.add(len(next(batches)))
+    except tgl.SourceError as error:
+        reasons.add(error.reason)
+print(json.dumps(list(reasons)))
+"""
+    assert script_error(script, on_error, *flat) == ["cannot read: too many open files"]
+
+
 def test_a_header_that_claims_a_giant_picture():
     # Memory is measured from after the first picture on: what the workers need once is theirs.
     script = """
@@ -250,18 +274,20 @@ class TestTypes:
 INTEGERS = (0, -1, True, 2.0, "32", np.float32(2), [2], 2**70)
 LOADER_ARGUMENTS = {
     "source": ([None, "photos", ["a.jpg"], Path("photos"), 3], "tfgoloader.sources"),
-    "ops": ([None, 5, "crop", [5], ops.CenterCrop(8, 8), [ops.OneHot(3)], [[ops.CenterCrop(8, 8)]]], "tfgoloader.ops"),
+    "ops": ([None, 5, "crop", ops.CenterCrop(8, 8)], "tfgoloader.ops"),
     "labels": ([5, "onehot", ops.OneHot, [ops.OneHot(3)]], "OneHot"),
     "batch_size": ([*INTEGERS, None, 2**31], "integer"),
     "shuffle": ([1, 0, None, "True", 100], "True or False"),
     "drop_remainder": ([1, 0, None, "True"], "True or False"),
     "seed": ([-1, True, 1.0, "7", 2**64, [1]], "integer"),
     "dtype": (["float64", "float8", "int32", "floaty", None, 7, np.int32, ["float32"], ">f4"], "float32"),
-    "data_format": (["channels", "NHWC", None, 1, ["channels_last"], True], "channels_first"),
+    "data_format": (["channels", "NHWC", None, 1, ["channels_last"], True, np.array([1, 2])], "channels_first"),
     "dct_method": (["slow", "INTEGER_FAST", None, 1, ["fast"]], "accurate"),
     "num_workers": ([*INTEGERS, 4097], "integer"),
     "prefetch": ([-1, True, 1.5, "2", None, 2**31], "integer"),
     "max_pixels": ([*INTEGERS, None, 2**63], "integer"),
+    "exclude": ([3, None, "a.jpg", b"a.jpg"], "paths"),
+    "background": ([3, "red", (1, 2), np.int64(3)], "three integers"),
 }
 CROP_ARGUMENTS = {field: ([*INTEGERS, None, 65_536], "integer") for field in ("height", "width")}
 NOT_NUMBERS = ("1", None, True, np.True_, [1.0, 2.0], float("nan"), float("inf"), 1j, b"1", 10**400)
@@ -272,7 +298,7 @@ OPERATIONS = {
     (ops.RandomFlip, ()): {"mode": (["sideways", "", None, 1, True, ["horizontal"]], "horizontal_and_vertical")},
     (ops.Rescaling, (("scale", 1),)): {"scale": (NOT_NUMBERS, "number"), "offset": (NOT_NUMBERS, "number")},
     (ops.Normalization, (("mean", 0), ("variance", 1))): {
-        "axis": ([0, 1, None, True, "channels", [-1]], "-1"),
+        "axis": ([0, 1, None, True, "channels", [-1], np.array([-1, 3])], "-1"),
         "mean": (CHANNEL_NUMBERS, "number"),
         "variance": ((*CHANNEL_NUMBERS, -1, [1, 1, -1]), "number"),
     },
@@ -293,9 +319,12 @@ SOURCES = {
         "delimiter": ((3, "", b",", "\n", [","], 0), "None or a text"),
     },
     (tgl.sources.Paths, (("paths", ("a.jpg",)),)): {
-        "paths": ([None, 3, "a.jpg", b"a.jpg", Path("a.jpg"), [], [3], [None], ["a.jpg", True]], "path"),
+        "paths": (
+            [None, 3, "a.jpg", b"a.jpg", Path("a.jpg"), [], [3], [None], ["a.jpg", True], [""], ["a.jpg", b"\0"]],
+            "path",
+        ),
         "labels": (
-            [3, [1, 2], [], "1", ["1"], [1.0], [True], [None], [[1]], [[1], [1, 2]], [2**63], [-(2**70)]],
+            [3, [1, 2], [], "1", ["1"], [1.0], [True], [None], [[1]], [[1], [1, 2]], [2**63], [-(2**70)], {"a": 1}],
             "label|integer",
         ),
     },
@@ -330,6 +359,32 @@ class TestArguments:
         if field != "dtype" or isinstance(value, str):  # a dtype is named by its name
             assert repr(value) in str(caught.value)
         assert allowed in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("field", "items", "allowed"),
+        [
+            ("ops", [5], "tfgoloader.ops"),
+            ("ops", [ops.RandomFlip], "such as [ops.RandomFlip()]"),
+            ("ops", [ops.OneHot(3)], "tfgoloader.ops"),
+            ("ops", [[ops.CenterCrop(8, 8)]], "tfgoloader.ops"),
+            ("exclude", [3], "paths"),
+        ],
+        ids=str,
+    )
+    def test_the_wrong_item_of_many_is_named(self, flat, field, items, allowed):
+        fine = {"ops": ops.CenterCrop(8, 8), "exclude": str(flat[0])}[field]
+        arguments = {"ops": [ops.CenterCrop(8, 8)], field: [*[fine] * 1000, *items]}
+        with pytest.raises(tgl.ConfigError) as caught:
+            tgl.ImageLoader(tgl.sources.Paths(flat, range(8)), **arguments)
+        assert str(caught.value).startswith(f"{field}[1000]={items[0]!r}: expected an item of a list of ")
+        assert allowed in str(caught.value)
+
+    def test_a_long_value_is_cut_short(self):
+        with pytest.raises(tgl.ConfigError) as caught:
+            tgl.ImageLoader([f"{index}.jpg" for index in range(10_000)])
+        assert "source=['0.jpg'" in str(caught.value)
+        assert "expected one of tfgoloader.sources" in str(caught.value)
+        assert len(str(caught.value)) < 700
 
     @pytest.mark.parametrize(("kind", "arguments", "field", "allowed"), rows(OPERATIONS))
     def test_operation(self, kind, arguments, field, allowed):
@@ -387,6 +442,10 @@ class TestArguments:
             num_workers=np.uint8(1),
             prefetch=np.int32(0),
             max_pixels=np.int64(64),
+            shuffle=np.False_,
+            on_error="skip",
+            max_bad=np.float32(0.5),
+            background=np.array([1, 2, 3], np.uint8),
         )
         assert loader.seed == 2**64 - 1
         images, labels = next(iter(loader))

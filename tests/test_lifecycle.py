@@ -1,8 +1,10 @@
 """A loader from its making to its end, in every order that a training script may bring."""
 
+import copy
 import ctypes
 import gc
 import os
+import pickle
 import threading
 import time
 
@@ -69,6 +71,22 @@ def assert_same_epoch(batches, expected):
     for (images, labels), (expected_images, expected_labels) in zip(batches, expected, strict=True):
         np.testing.assert_array_equal(images, expected_images)
         np.testing.assert_array_equal(labels, expected_labels)
+
+
+class TestCopies:
+    @pytest.mark.parametrize("copied", [pickle.dumps, copy.deepcopy])
+    @pytest.mark.parametrize("part", [lambda loader: loader, iter, lambda loader: loader._source])
+    def test_what_lives_in_the_process_is_not_copied(self, flat, part, copied):
+        with flat_loader(flat) as loader:
+            with pytest.raises(TypeError, match="cannot be pickled or copied"):
+                copied(part(loader))
+            assert seen(loader)
+
+    @pytest.mark.parametrize("copied", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
+    def test_batches_are_copied(self, flat, copied):
+        with flat_loader(flat) as loader:
+            for batch in loader:
+                assert_same_epoch([copied(batch)], [batch])
 
 
 class TestEpochs:
@@ -274,13 +292,13 @@ class TestGarbage:
         gc.collect()
         assert seen(iterator) == list(range(COUNT))
 
-    def test_a_dropped_iterator_ends_its_epoch(self, flat, watch):
+    def test_a_dropped_iterator_ends_its_epoch(self, flat):
         loader = self.busy_loader(flat[0])
         next(iter(loader))
-        assert loader.stats()["images"] < self.SAMPLES
-        watch.opened()
+        images = loader.stats()["images"]
+        assert images < self.SAMPLES
         assert sum(len(images) for images in self.busy_loader(flat[1])) == self.SAMPLES
-        assert not watch.opened()
+        assert loader.stats()["images"] <= images + 1  # the worker may have been at one
 
     def test_memory_comes_back(self, textured):
         source = tgl.sources.Paths([textured[0]] * 2_000)

@@ -179,6 +179,15 @@ def test_paths_to_exclude_that_are_not_there_are_named(spoiled: tuple[list[Path]
         pass
 
 
+def test_all_forms_of_paths_are_excluded(tmp_path: Path) -> None:
+    paths: list[Any] = [tmp_path / f"{index}.jpg" for index in range(3)]
+    source = tgl.sources.Paths(paths)
+    with tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], exclude=[str(paths[0]), os.fsencode(paths[1])]) as loader:
+        assert loader.num_samples == 1
+    with pytest.warns(UserWarning, match="no batch: all samples are excluded"):
+        assert len(tgl.ImageLoader(source, [ops.CenterCrop(8, 8)], exclude=paths)) == 0
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import pickle
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -182,6 +183,13 @@ def test_threads_share_it(files: list[Path]) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_pickled_one_makes_the_same(files: list[Path]) -> None:
+    with tgl.ImageLoader(tgl.sources.Paths(files[:1]), [ops.Resizing(9, 7)]) as loader:
+        preprocess = tgl.Preprocess(loader.spec)
+    other = pickle.loads(pickle.dumps(preprocess))
+    np.testing.assert_array_equal(other(files[0]), preprocess(files[0]))
 
 
 def test_every_operation_goes_through_json() -> None:

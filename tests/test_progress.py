@@ -87,6 +87,12 @@ def test_without_a_terminal_there_is_nothing(pipe: Path) -> None:
         assert process.communicate(timeout=60) == ("1\n", "")
 
 
+def test_without_a_standard_error_there_is_nothing(pipe: Path) -> None:
+    with listing(pipe, subprocess.PIPE, "import sys; sys.stderr = None\n" + LIST) as process:
+        write_one(pipe, process)
+        assert process.communicate(timeout=60)[0] == "1\n"
+
+
 def test_without_rich_there_is_nothing(pipe: Path) -> None:
     ours, theirs = pty.openpty()
     with listing(pipe, theirs, "import sys; sys.modules['rich.console'] = None\n" + LIST) as process:

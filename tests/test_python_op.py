@@ -461,6 +461,16 @@ def test_the_end_of_the_interpreter(paths, last):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_a_stop_iteration_is_not_the_end_of_the_epoch(paths):
+    def exhausted(image):
+        return next(iter(()))
+
+    with open_loader(paths, [ops.CenterCrop(HEIGHT, WIDTH), ops.Python(exhausted)]) as loader:
+        with pytest.raises(RuntimeError, match="StopIteration") as caught:
+            list(loader)
+        assert isinstance(caught.value.__cause__, StopIteration)
+
+
 def test_what_has_no_workers_refuses_functions(paths):
     pipeline = [ops.CenterCrop(HEIGHT, WIDTH), ops.Python(functions.jitter)]
     with open_loader(paths, pipeline) as loader:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tfgoloader as tgl
-from tfgoloader import ops
+from tfgoloader import ops, sources
 
 COUNT, BATCH = 23, 5
 PIPELINE = [ops.RandomCrop(32, 40), ops.RandomFlip("horizontal")]
@@ -135,6 +135,29 @@ def test_a_seed_that_was_drawn_is_the_states(paths: list[Path]) -> None:
         assert_same(list(second), expected)
     with loader_of(paths, seed=5) as other, pytest.raises(tgl.ConfigError, match=f"seed=5: expected {first.seed}"):
         other.load_state_dict(state)
+    with pytest.raises(tgl.TfGoLoaderError, match="closed"):
+        second.load_state_dict({**state, "seed": second.seed ^ 1})
+    with pytest.raises(tgl.TfGoLoaderError, match="closed"):
+        iter(second)
+
+
+def test_a_state_is_whole_for_other_threads(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = sources._digest
+    states: list[Any] = []
+    asking: list[None] = []
+
+    def meanwhile(values: Any) -> str:
+        if not asking:  # as another thread would
+            asking.append(None)
+            states.append(loader.state_dict())
+            asking.clear()
+        return digest(values)
+
+    monkeypatch.setattr(sources, "_digest", meanwhile)
+    with loader_of(paths) as loader:
+        state = loader.state_dict()
+    assert {"source paths", "source labels"} <= state["fingerprint"].keys()
+    assert states == [state] * 2
 
 
 def test_what_changed_is_named(paths: list[Path], tmp_path: Path) -> None:

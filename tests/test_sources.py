@@ -262,7 +262,8 @@ class TestListFile:
 class TestPaths:
     def test_forms_of_paths_and_labels(self, flat):
         forms = [str(flat[0]), os.fsencode(flat[1]), flat[2]]
-        for labels in ([5, -6, 2**40], np.array([5, -6, 2**40]), (5, -6, 2**40)):
+        numbers = [5, -6, 2**40]
+        for labels in (numbers, np.array(numbers), tuple(numbers), iter(numbers), dict(enumerate(numbers)).values()):
             source = tgl.sources.Paths(forms, labels)
             assert source.file_paths == list(map(str, flat[:3]))
             assert source.labels.tolist() == [5, -6, 2**40]

@@ -31,12 +31,13 @@ type Epoch struct {
 type batch struct {
 	number    int64
 	slab      slab
-	open      int       // samples that are not in their places yet
-	working   int       // of these, samples that workers are at
-	failures  []failure // of places that are empty
-	bad       []failure // samples that were left out or replaced
-	err       error     // takes the place of the batch
-	mixing    bool      // it is final but for that
+	open      int             // samples that are not in their places yet
+	working   int             // of these, samples that workers are at
+	failures  []failure       // of places that are empty
+	bad       []failure       // samples that were left out or replaced
+	moved     map[int64]int64 // samples that took the place of bad ones, by their position in the order
+	err       error           // takes the place of the batch
+	mixing    bool            // it is final but for that
 	discarded bool
 }
 
@@ -237,12 +238,20 @@ func (e *Epoch) refill(b *batch) {
 		}
 		b.bad = append(b.bad, f)
 		e.tail--
+		index, ok := b.moved[e.tail]
+		if !ok {
+			index = e.loader.plan.index(e.order.At(e.tail))
+		}
 		if last := e.batches[e.tail/size]; last != nil && e.handed <= e.tail {
 			last.open-- // its last place will not be handed out any more
 		}
 		if position < e.tail {
+			if b.moved == nil {
+				b.moved = map[int64]int64{}
+			}
+			b.moved[position] = index
 			b.open++
-			e.retries = append(e.retries, job{epoch: e, batch: b, slot: f.slot, index: e.loader.plan.index(e.order.At(e.tail))})
+			e.retries = append(e.retries, job{epoch: e, batch: b, slot: f.slot, index: index})
 		}
 	}
 }

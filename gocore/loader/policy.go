@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // ErrTooManyBad is a run that met more bad files than it may.
@@ -28,9 +30,12 @@ type BadFile struct {
 	Path, Reason string
 }
 
-// fatal are failures that are not the file's: no policy passes over them.
+// notTheFiles are failures that are not the file's, such as that the process has too many files open.
+var notTheFiles = []error{ErrPanic, ErrMemory, ErrClosed, unix.EMFILE, unix.ENFILE, unix.ENOMEM}
+
+// fatal failures are those that no policy passes over.
 func fatal(err error) bool {
-	return errors.Is(err, ErrPanic) || errors.Is(err, ErrMemory) || errors.Is(err, ErrClosed)
+	return slices.ContainsFunc(notTheFiles, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // substitute chooses another sample in place of a bad one, a pure function of what the bad one was.

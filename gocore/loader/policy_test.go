@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -21,33 +22,31 @@ func spoiled(t *testing.T, count int, bad ...int) *source.List {
 	return l
 }
 
-// skipped is the documented rule in the plainest words: batch by batch, the places of bad samples go, in order, to the
-// last samples of the order that are left, and again until the batch holds no bad one.
-func skipped(order []int64, bad map[int64]bool, size int) (used []int64) {
+// skipped is the documented rule in the plainest words: batch by batch, the places of bad samples go, in order, to what
+// comes last in the order that is left, and again until the batch holds no bad one.
+func skipped(order []int64, bad map[int64]bool, size int) []int64 {
+	order = slices.Clone(order)
 	for first := 0; first < len(order); first += size {
-		batch := slices.Clone(order[first:min(first+size, len(order))])
 		for again := true; again; {
 			again = false
-			for slot := 0; slot < len(batch); slot++ {
-				last := len(order) - 1
-				switch {
-				case first+slot > last:
-					batch = batch[:slot]
-				case !bad[batch[slot]]:
-				case first+slot == last:
-					order, batch = order[:last], batch[:slot]
-				default:
-					batch[slot], order, again = order[last], order[:last], true
+			for position := first; position < min(first+size, len(order)); position++ {
+				if last := len(order) - 1; bad[order[position]] {
+					order[position] = order[last]
+					order = order[:last]
+					again = true
 				}
 			}
 		}
-		used = append(used, batch...)
 	}
-	return used
+	return order
 }
 
 func TestSkipKeepsBatchesFullAndLosesNoGoodSample(t *testing.T) {
-	for _, bad := range [][]int{{}, {0}, {21}, {3, 4, 5, 20, 21}, {18, 19, 20, 21}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}} {
+	cases := [][]int{{}, {0}, {21}, {3, 4, 5, 20, 21}, {18, 19, 20, 21}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}
+	for seed := range uint64(6) { // where most are bad, those at the end of the order are moved more than once
+		cases = append(cases, rand.New(rand.NewPCG(seed, 0)).Perm(22)[:17+seed])
+	}
+	for _, bad := range cases {
 		l := spoiled(t, 22, bad...)
 		isBad := map[int64]bool{}
 		for _, index := range bad {
@@ -65,15 +64,18 @@ func TestSkipKeepsBatchesFullAndLosesNoGoodSample(t *testing.T) {
 						order[position] = epoch.order.At(int64(position))
 					}
 					want := skipped(order, isBad, 4)
+					if len(want) != 22-len(bad) {
+						t.Fatalf("bad %v: the rule gives %v", bad, want)
+					}
 					if drop {
 						want = want[:len(want)/4*4]
 					}
 					if _, labels := all(t, epoch); !slices.Equal(labels, want) {
 						t.Fatalf("bad %v, %d workers, drop %v: %v, want %v", bad, workers, drop, labels, want)
 					}
-				}
-				if !drop && len(loader.BadFiles()) != len(bad) {
-					t.Errorf("bad %v: listed %v", bad, loader.BadFiles())
+					if !drop && len(loader.BadFiles()) != len(bad) {
+						t.Errorf("bad %v: listed %v", bad, loader.BadFiles())
+					}
 				}
 			}
 		}

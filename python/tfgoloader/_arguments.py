@@ -7,14 +7,17 @@ import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfgoloader import _check
 from tfgoloader.ops import BatchOp, OneHot, Op
-from tfgoloader.sources import Source
+from tfgoloader.sources import Source, _PathLike
 
 
 def operations(ops: Sequence[Op | BatchOp]) -> tuple[list[Op], list[Op | BatchOp]]:
     """Return the operations on pictures, and those on batches, which come after them."""
-    items = _check.items("ops", ops, "a list of operations from tfgoloader.ops", (Op, BatchOp))
+    allowed = "a list of operations from tfgoloader.ops, such as [ops.RandomFlip()]"
+    items = _check.items("ops", ops, allowed, (Op, BatchOp))
     single = [op for op in items if not op._whole]
     whole = [op for op in items if op._whole]
     if items != (*single, *whole):
@@ -34,13 +37,11 @@ def whole_batches(ops: Sequence[Op | BatchOp], source: Source, labels: OneHot | 
             _check.fail("ops", list(ops), f"none of {op} with masks or boxes, which it does not mix")
 
 
-def indices(source: Source, exclude: Collection[str]) -> list[int]:
+def indices(source: Source, exclude: Collection[_PathLike]) -> list[int]:
     """Return the places of the excluded paths in the source, ascending."""
-    if isinstance(exclude, (str, bytes)):
-        _check.fail("exclude", exclude, "a list of paths")
-    if not exclude:
+    wanted = set(map(os.fsdecode, _check.items("exclude", exclude, "a list of paths", (str, bytes, os.PathLike))))
+    if not wanted:
         return []
-    wanted = set(map(os.fspath, exclude))
     paths = source.file_paths
     missing = wanted.difference(paths)
     if missing:
@@ -85,7 +86,7 @@ def most_bad(max_bad: float | None, on_error: str, samples: int) -> int:
         return 2**63 - 1
     if on_error == "raise":
         _check.fail("max_bad", max_bad, 'None with on_error="raise"')
-    if isinstance(max_bad, float):
+    if isinstance(max_bad, (float, np.floating)):
         if not 0 <= max_bad <= 1:
             _check.fail("max_bad", max_bad, "an integer >= 0, or a share from 0.0 to 1.0")
         return int(max_bad * samples)

@@ -11,10 +11,13 @@ import numpy as np
 
 from tfgoloader._errors import ConfigError
 
+_MOST = 500  # characters of a value that a message shows: a list of a million paths would bury what was expected
+
 
 def fail(field: str, value: Any, allowed: str) -> NoReturn:
     """Raise the error of a wrong value."""
-    raise ConfigError(f"{field}={value!r}: expected {allowed}")
+    shown = repr(value)
+    raise ConfigError(f"{field}={shown if len(shown) <= _MOST else shown[:_MOST] + ' ...'}: expected {allowed}")
 
 
 def items(field: str, value: Any, allowed: str, kind: Any) -> tuple[Any, ...]:
@@ -25,8 +28,9 @@ def items(field: str, value: Any, allowed: str, kind: Any) -> tuple[Any, ...]:
         found = tuple(value)
     except TypeError:
         fail(field, value, allowed)
-    if not all(isinstance(item, kind) for item in found):
-        fail(field, value, allowed)
+    for place, item in enumerate(found):
+        if not isinstance(item, kind):
+            fail(f"{field}[{place}]", item, f"an item of {allowed.removeprefix('None or ')}")
     return found
 
 
@@ -68,13 +72,13 @@ def between(field: str, value: Any, least: float, most: float, allowed: str | No
 
 def boolean(field: str, value: Any) -> bool:
     """Return True or False, and take nothing else for them."""
-    if not isinstance(value, bool):
+    if not isinstance(value, (bool, np.bool_)):
         fail(field, value, "True or False")
-    return value
+    return bool(value)
 
 
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
     """Return one of some words."""
-    if value not in allowed or not isinstance(value, str):
+    if not isinstance(value, str) or value not in allowed:
         fail(field, value, " or ".join(map(repr, allowed)))
     return value

@@ -7,7 +7,7 @@ import json
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -108,6 +108,13 @@ class Handle:
     def close(self) -> None:
         """End it; a second call does nothing."""
         self._finalizer()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse: in another process the number stands for something else, and a copy would end it twice."""
+        raise TypeError(
+            "sources, loaders and their iterations belong to this process, and cannot be pickled or copied: make new "
+            "ones where they are used"
+        )
 
 
 _release = ctypes.CDLL(_native.__file__).tgl_slab_release

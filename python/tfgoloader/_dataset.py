@@ -71,7 +71,7 @@ class _Epochs:
             return iter(())
         batches = self._batches()
         if batches is None:
-            raise TfGoLoaderError("the data set that held the loader is gone")
+            raise TfGoLoaderError("the data set that held the loader is gone: keep the loader itself")
         started = _annotated(batches) if getattr(batches, "_traced", False) else iter(batches)
         if getattr(batches, "_return_meta", False):
             started = map(_with_bytes, started)

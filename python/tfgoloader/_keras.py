@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,9 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
         self._loader = loader
         self._repeat = _check.boolean("repeat", repeat)
         self._class_weight = None if class_weight is None else _class_weights(loader, class_weight)
+        self._views_alone = loader._spec["views"] > 1 and not loader._source.has_labels
+        # No method: TensorFlow keeps it for ever, and would keep the loader with it.
+        self._arrange = functools.partial(_arrange, self._views_alone, self._class_weight)
         self._start = Position()  # of the epoch under way
         self._asked: int | None = None  # for num_batches, in the epoch under way
         self._opened: _Opened | None = None  # of which no more than a peek was taken so far
@@ -99,10 +103,12 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
         from tfgoloader import _dataset
 
         specs: Any = self._loader.element_spec
+        if self._views_alone:
+            specs = (specs,)
         if self._class_weight is not None:
             images, labels, *_ = specs
             specs = (images, labels, _elements.ArraySpec(labels.shape[:1], np.dtype(keras.config.floatx())))
-        dataset = _dataset.from_loader(self._loader, specs, self._weigh)
+        dataset = _dataset.from_loader(self._loader, specs, self._arrange)
         return dataset.repeat() if self._repeat else dataset
 
     @property
@@ -149,8 +155,7 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
             for number, batch in enumerate(opened):
                 if number == peek:
                     opened.kept = self._opened = None
-                parts = self._weigh(batch)
-                yield _elements.map_arrays(convert, parts)
+                yield _elements.map_arrays(convert, self._arrange(batch))
             if not self._repeat or not len(self._loader):
                 return
 
@@ -162,13 +167,17 @@ class LoaderAdapter(DataAdapter):  # type: ignore[misc]
         progress.upcoming = Position(kept.start.epoch + 1)
         return kept
 
-    def _weigh(self, batch: Any) -> Any:
-        if self._class_weight is None:
-            return batch
-        images, labels, *padding = batch
-        classes = labels.argmax(axis=-1) if labels.ndim > 1 else labels
-        weights = np.array([self._class_weight.get(label, 1.0) for label in classes.tolist()], keras.config.floatx())
-        return images, labels, weights * padding[0] if padding else weights
+
+def _arrange(views_alone: bool, class_weight: Mapping[int, float] | None, batch: Any) -> Any:
+    """Return a batch as Keras takes it."""
+    if views_alone:
+        return (batch,)  # or Keras would take the first view for x and the second for y
+    if class_weight is None:
+        return batch
+    images, labels, *padding = batch
+    classes = labels.argmax(axis=-1) if labels.ndim > 1 else labels
+    weights = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], keras.config.floatx())
+    return images, labels, weights * padding[0] if padding else weights
 
 
 def _class_weights(loader: ImageLoader, class_weight: Any) -> dict[int, float]:

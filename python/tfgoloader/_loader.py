@@ -20,7 +20,7 @@ from tfgoloader._errors import FunctionError, TfGoLoaderError
 from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader._replay import Replay
 from tfgoloader.ops import BatchOp, OneHot, Op
-from tfgoloader.sources import Source
+from tfgoloader.sources import Source, _PathLike
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -125,7 +125,7 @@ class ImageLoader:
         prefetch: int = 2,
         on_error: str = "raise",
         max_bad: float | None = None,
-        exclude: Collection[str] = (),
+        exclude: Collection[_PathLike] = (),
         truncated: str = "raise",
         max_pixels: int = 178_956_970,
         box_format: str = "xyxy",
@@ -191,11 +191,9 @@ class ImageLoader:
         self._traced = False  # whether as_dataset's thread annotates the profile of TensorFlow
         alive.add(self)
         if len(self) == 0:
-            warnings.warn(
-                f"the loader has no batch: {self.num_samples} samples do not fill one of {self._batch_size} "
-                "and drop_remainder is set",
-                stacklevel=2,
-            )
+            few = f"{self.num_samples} samples do not fill one of {self._batch_size} and drop_remainder is set"
+            reason = few if self.num_samples else "all samples are excluded"
+            warnings.warn(f"the loader has no batch: {reason}", stacklevel=2)
 
     @classmethod
     def from_spec(cls, source: Source, spec: Mapping[str, Any], **overrides: Any) -> ImageLoader:
@@ -281,6 +279,7 @@ class ImageLoader:
 
         Raises:
             ConfigError: the data set or an argument is not as it was, and is named, or this is no state.
+            TfGoLoaderError: the loader is closed, and would have to take the state's seed.
         """
         if not isinstance(state, Mapping):
             _check.fail("state", state, "what state_dict() gave")
@@ -290,6 +289,8 @@ class ImageLoader:
         if seed != self.seed:
             if not self._seed_is_drawn:
                 _check.fail("seed", self.seed, f"{seed}, that of the state, or None, which takes it from there")
+            if self not in alive:
+                raise TfGoLoaderError("the loader is closed")
             self.seed = self._spec["seed"] = seed
             self._handle.close()
             self._crew.stop()
@@ -332,7 +333,8 @@ class ImageLoader:
 
         Each epoch is the loader's next one; its number of steps is known (not with on_error="skip"). TensorFlow is
         imported on its own backend only; on the CPU all three work on the batches' own memory. The batch that Keras
-        takes to build a model that is not built comes again, as the first one of the training.
+        takes to build a model that is not built comes again, as the first one of the training. Several views without
+        labels are the model's inputs.
 
         Args:
             repeat: whether epoch follows epoch without an end, for `fit(..., steps_per_epoch=n)`.
@@ -481,6 +483,8 @@ class _Epoch:
                 raise
             if failure is not None:  # raised here, or the error would be its context
                 try:
+                    if isinstance(failure, StopIteration):  # which would look like the epoch's end
+                        raise RuntimeError("a function raised StopIteration") from failure
                     raise failure
                 finally:
                     del failure  # its traceback has this frame

@@ -38,7 +38,8 @@ class Preprocess:
     """Turns a file, or its content, into exactly the pixels that a validation loader gives of it.
 
     `Preprocess(validation.spec).save("model.json")` beside the model, and `Preprocess.load("model.json")` where it is
-    used. Each call works in the thread that calls, without the GIL, and threads may share an instance.
+    used. Each call works in the thread that calls, without the GIL, and threads may share an instance. It can be
+    pickled, for processes that are not forked.
 
     Args:
         spec: the `spec` of an ImageLoader, of one view and without operations that draw at random. Keras' layers do
@@ -128,6 +129,10 @@ class Preprocess:
         slab = Slab(call(_native.pybind_Preprocess, self._handle.number, path, address, len(content)))
         picture: npt.NDArray[Any] = self._place.array(slab)[0]
         return picture
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make it anew from its specification, wherever it is unpickled."""
+        return type(self), (self.spec,)
 
     def close(self) -> None:
         """Free what is not in the user's hands; arrays stay valid, calls raise. Closing twice does nothing."""

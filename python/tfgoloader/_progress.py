@@ -14,7 +14,7 @@ _INTERVAL = 0.1  # seconds between two looks at the count
 @contextlib.contextmanager
 def shown(what: str, count: Callable[[], int]) -> Iterator[None]:
     """Show by how much a count has grown while the body runs, which must give up the GIL."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # None where a service is started without it
         yield
         return
     done = threading.Event()

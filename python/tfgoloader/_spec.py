@@ -158,6 +158,8 @@ def _background(colour: Sequence[int] | None, channels: int) -> list[int] | None
         return None
     if channels == 4:
         _check.fail("background", colour, "None with channels=4, which keeps the alpha channel")
-    if isinstance(colour, (str, bytes)) or len(colour) != 3:
-        _check.fail("background", colour, "None or three integers from 0 to 255")
-    return [_check.integer("background", value, 0, 255) for value in colour]
+    allowed = "None or three integers from 0 to 255"
+    values = _check.items("background", colour, allowed, object)
+    if len(values) != 3:
+        _check.fail("background", colour, allowed)
+    return [_check.integer("background", value, 0, 255) for value in values]

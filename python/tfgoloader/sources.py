@@ -24,7 +24,15 @@ _PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 def _path(field: str, value: Any) -> str:
     if not isinstance(value, (str, bytes, os.PathLike)):
         _check.fail(field, value, "a path")
-    return from_text(value)
+    path = from_text(value)
+    if not path or "\0" in path:
+        _check.fail(field, value, "a path, which is not empty and holds no zero byte")
+    return path
+
+
+def _paths(field: str, values: Any, allowed: str) -> list[str]:
+    found = _check.items(field, values, allowed, (str, bytes, os.PathLike))
+    return [_path(f"{field}[{place}]", value) for place, value in enumerate(found)]
 
 
 class Source:
@@ -65,9 +73,10 @@ class Source:
     def _digests(self) -> dict[str, str]:
         """Return digests of the paths, and of the labels, masks and boxes where there are some."""
         if self._known_digests is None:
-            self._known_digests = {"source paths": _digest(self._all("paths")), **self._targets}
+            digests = {"source paths": _digest(self._all("paths")), **self._targets}
             if self.has_labels:
-                self._known_digests["source labels"] = _digest(self._all("labels"))
+                digests["source labels"] = _digest(self._all("labels"))
+            self._known_digests = digests  # whole, for other threads
         return self._known_digests
 
     def _all(self, field: str) -> list[Any]:
@@ -126,7 +135,7 @@ class ListFile(Source):
             {
                 "kind": "list",
                 "path": _path("path", path),
-                "root": "" if root is None else _path("root", root),
+                "root": "" if root is None or root == "" else _path("root", root),
                 "delimiter": from_text(delimiter or ""),
             }
         )
@@ -140,7 +149,7 @@ class Paths(Source):
     it as its picture, and hands out the nearest pixel's index, never one in between.
 
     Args:
-        paths: the files, in order.
+        paths: the files, in order; the current directory is that of when they are read.
         labels: as many integers, kept as they are; None for pictures without labels.
         masks: as many paths of masks; None for pictures without masks.
         boxes: as many arrays of boxes, each of shape (number, 4), in the format that the loader is told; the number
@@ -161,14 +170,15 @@ class Paths(Source):
         boxes: Sequence[npt.ArrayLike] | None = None,
         box_labels: Sequence[npt.ArrayLike] | None = None,
     ) -> None:
-        found = _check.items("paths", paths, "a list of at least one path", (str, bytes, os.PathLike))
+        found = _paths("paths", paths, "a list of at least one path")
         if not found:
             _check.fail("paths", paths, "a list of at least one path")
         numbers: list[int] | None = None
         if labels is not None:
+            given: Any = labels
             try:
-                array = np.asarray(labels)
-            except ValueError:
+                array = np.asarray(given if hasattr(given, "__array__") else list(given))
+            except (ValueError, TypeError):
                 _check.fail("labels", labels, "a list of integers")
             if array.ndim != 1 or len(array) != len(found):
                 _check.fail("labels", f"shape {array.shape}", f"one label for each of the {len(found)} paths")
@@ -180,7 +190,7 @@ class Paths(Source):
         super().__init__(
             {
                 "kind": "paths",
-                "paths": [from_text(path) for path in found],
+                "paths": found,
                 "labels": numbers,
                 "masks": None if masks is None else _masks(masks, len(found)),
                 "boxes": None if boxes is None else _boxes(boxes, box_labels, len(found)),
@@ -235,7 +245,7 @@ def _packed(values: npt.ArrayLike, dtype: str) -> str:
 
 
 def _masks(masks: Sequence[_PathLike], count: int) -> list[str]:
-    found = _check.items("masks", masks, "None or a list of paths", (str, bytes, os.PathLike))
+    found = _paths("masks", masks, "None or a list of paths")
     if len(found) != count:
         _check.fail("masks", f"{len(found)} paths", f"one mask for each of the {count} paths")
-    return [from_text(path) for path in found]
+    return found

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfgoloader import _check
 from tfgoloader.ops._op import Op
 
@@ -47,7 +49,7 @@ class Normalization(Op):
     variance: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        if self.axis != -1:
+        if not isinstance(self.axis, (int, np.integer)) or self.axis != -1:
             _check.fail("Normalization.axis", self.axis, "-1 (the channels)")
         for field in ("mean", "variance"):
             object.__setattr__(self, field, _channels(f"Normalization.{field}", getattr(self, field)))
