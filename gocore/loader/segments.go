@@ -86,19 +86,21 @@ func (p *plan) hosted() bool {
 	return slices.ContainsFunc(p.externals(), func(e *augment.External) bool { return !e.Native() })
 }
 
-// crew is how many workers there are: those that wait for a Python function leave the processor to others.
+// crew is how many workers there are: enough for a function that is to be called more often at once, and as many more
+// as wait for processes.
 func (p *plan) crew() int {
-	crew := p.Workers
+	crew, waiting := p.Workers, 0
 	for _, e := range p.externals() {
 		switch {
-		case e.Native():
+		case !e.Shared:
+			crew = max(crew, e.Workers)
 		case e.Workers == 0:
-			crew += p.Workers
+			waiting += p.Workers
 		default:
-			crew += e.Workers
+			waiting += e.Workers
 		}
 	}
-	return crew
+	return crew + waiting
 }
 
 // mostBoxes is how many a function may be given, or give back.
