@@ -20,14 +20,19 @@ def opencv(image: Picture, rng: np.random.Generator) -> Picture:
     return cv2.addWeighted(blurred, share, gray, 1 - share, rng.uniform(-20, 20))
 
 
-def loop(image: Picture, rng: np.random.Generator) -> Picture:
-    """A loop of Python's own over every eighth pixel, which keeps the GIL."""
+def loop(image: Picture, rng: np.random.Generator, rounds: int = 30) -> Picture:
+    """A loop of Python's own over every eighth pixel, which keeps the GIL for some milliseconds."""
     level = int(rng.integers(256))
     for row in image[::8, ::8].tolist():
         for red, green, blue in row:
-            for _ in range(100):
+            for _ in range(rounds):
                 level = (level * 31 + red * 7 + green * 5 + blue * 3) % 257
     return image ^ np.uint8(level % 256)
 
 
-FUNCTIONS = {"opencv": opencv, "loop": loop}
+def long_loop(image: Picture, rng: np.random.Generator) -> Picture:
+    """The same for three times as long: beside it, decoding is little."""
+    return loop(image, rng, 100)
+
+
+FUNCTIONS = {"opencv": opencv, "loop": loop, "long_loop": long_loop}

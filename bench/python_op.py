@@ -20,6 +20,7 @@ GROUPS = {
     for function, feeders in {
         "opencv": ["thread", "numpy_function", "numpy_function_whole", "py_function", "torch"],
         "loop": ["process", "one", "torch", "py_dataset"],
+        "long_loop": ["process", "one", "torch", "py_dataset"],
         "invert": ["numba", "native", "built_in"],
     }.items()
 }

@@ -101,6 +101,21 @@ class TestKerasLayer:
             by_hand.append((*turned, boxes, labels))
         assert_same(ours, by_hand)
 
+    def test_whole_batches(self, source, keras):
+        layer, other = (keras.layers.RandomRotation(0.2, fill_mode="nearest") for _ in range(2))
+        options = {"batch_size": 5, "seed": SEED, "dtype": "uint8"}
+        with (
+            tgl.ImageLoader(source, [CROP, ops.from_keras_layer(other, batched=True)], **options) as ours,
+            tgl.ImageLoader(source, [CROP], **options) as plain,
+        ):
+            for number, ((images, targets), (before, old)) in enumerate(zip(ours, plain, strict=True)):
+                layer.generator.state.assign(generator(number).integers(2**31, size=2))
+                data = {"images": before.astype(np.float32), "segmentation_masks": old["segmentation_masks"]}
+                done = {key: np.asarray(value) for key, value in layer(data, training=True).items()}
+                np.testing.assert_array_equal(images, np.rint(done["images"].clip(0, 255)))
+                np.testing.assert_array_equal(targets["segmentation_masks"], done["segmentation_masks"])
+                np.testing.assert_array_equal(targets["labels"], old["labels"])
+
     def test_wrong_ones(self):
         with pytest.raises(tgl.ConfigError, match=r"from_keras_layer\.layer"):
             ops.from_keras_layer(len)

@@ -94,21 +94,23 @@ class _Albumentations:
         return result
 
 
-def from_keras_layer(layer: Any, workers: int | None = None, output_shape: Sequence[int] | None = None) -> Python:
+def from_keras_layer(
+    layer: Any, workers: int | None = None, output_shape: Sequence[int] | None = None, batched: bool = False
+) -> Python:
     """Return an operation that calls a Keras preprocessing layer with one picture, in training mode, and its mask.
 
     Its random number generators are set by numbers of the operation's own rng before each call, so one thread calls it
     at a time. The mask goes along where the source has one; boxes stay as they are. Values are rounded to the nearest
-    of 0 to 255 where the operation comes before Rescaling. The core's own operations of the same name are many times
-    faster: this is for layers that it does not have.
+    of 0 to 255 where they are uint8. The core's own operations of the same name are many times faster: this is for
+    layers that it does not have. With batched=True the layer is called once a batch, which costs less.
 
     Args:
         layer: keras.layers.Layer, or keras.Sequential of them, of Keras 3, that takes and gives values of 0 to 255.
-        workers, output_shape: as in `Python`.
+        workers, output_shape, batched: as in `Python`.
     """
     if not callable(layer) or not hasattr(layer, "variables"):
         _check.fail("from_keras_layer.layer", layer, "a keras.layers.Layer of Keras 3")
-    operation = Python(_KerasLayer(layer), "thread", workers, output_shape=output_shape)
+    operation = Python(_KerasLayer(layer), "thread", workers, batched, output_shape=output_shape)
     return operation._with(("mask", "rng"), None)
 
 
@@ -121,18 +123,22 @@ class _KerasLayer:
         self._lock = threading.Lock()
 
     def __call__(self, image: _Array, **targets: Any) -> dict[str, Any]:
-        images: Any = image[np.newaxis].astype(np.float32)
+        if image.ndim == 3:  # one picture is a batch of one
+            if "mask" in targets:
+                targets["mask"] = targets["mask"][np.newaxis, ..., np.newaxis]
+            return {name: array[0] for name, array in self(image[np.newaxis], **targets).items()}
+        images: Any = image.astype(np.float32)
         if "mask" in targets:
-            images = {"images": images, "segmentation_masks": targets["mask"][np.newaxis, ..., np.newaxis]}
+            images = {"images": images, "segmentation_masks": targets["mask"]}
         with self._lock:
             for variable in self._layer.variables:
                 if variable.name == "seed_generator_state":
                     variable.assign(targets["rng"].integers(2**31, size=2))
             done = self._layer(images, training=True)
         if "mask" not in targets:
-            return {"image": _cast(done[0], image.dtype)}
-        mask = _cast(done["segmentation_masks"][0], np.dtype(np.uint8))
-        return {"image": _cast(done["images"][0], image.dtype), "mask": mask}
+            return {"image": _cast(done, image.dtype)}
+        mask = _cast(done["segmentation_masks"], np.dtype(np.uint8))
+        return {"image": _cast(done["images"], image.dtype), "mask": mask}
 
 
 def _cast(values: Any, dtype: np.dtype[Any]) -> _Array:
