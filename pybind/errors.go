@@ -15,6 +15,7 @@ var codes = []struct {
 	err  error
 }{
 	{"internal", loader.ErrPanic},
+	{"memory", loader.ErrMemory},
 	{"config", loader.ErrConfig},
 	{"closed", loader.ErrClosed},
 	{"bad", loader.ErrTooManyBad},

@@ -236,12 +236,38 @@ def test_a_crop_larger_than_the_picture(flat, crop):
     assert caught.value.index == 0
 
 
+def test_no_memory_for_a_batch(flat):
+    """The loader is of no use then, but the process goes on."""
+    script = (
+        "import resource, sys\n"
+        "import tfgoloader as tgl\n"
+        "source = tgl.sources.Paths(sys.argv[1:])\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size + 2**28, size + 2**28))\n"
+        "loader = tgl.ImageLoader(source, [tgl.ops.CenterCrop(8, 8)], batch_size=2**24)\n"
+        "try:\n"
+        "    next(iter(loader))\n"
+        "except tgl.OutOfMemoryError as error:\n"
+        "    print(error)\n"
+    )
+    result = run(script, *flat)
+    assert (result.stdout, result.stderr) == ("cannot allocate memory for a batch\n", "")
+
+
 class TestTypes:
     def test_families(self):
-        kinds = (tgl.ConfigError, tgl.DecodeError, tgl.SourceError, tgl.ForkError, tgl.InternalError)
+        kinds = (
+            tgl.ConfigError,
+            tgl.DecodeError,
+            tgl.SourceError,
+            tgl.ForkError,
+            tgl.InternalError,
+            tgl.OutOfMemoryError,
+        )
         assert all(issubclass(kind, tgl.TfGoLoaderError) for kind in kinds)
         assert issubclass(tgl.ConfigError, ValueError)
         assert issubclass(tgl.SourceError, OSError)
+        assert issubclass(tgl.OutOfMemoryError, MemoryError)
         assert not issubclass(tgl.DecodeError, OSError)
         assert {kind.__name__ for kind in kinds} <= set(tgl.__all__)
 
@@ -253,6 +279,7 @@ class TestTypes:
             tgl.ConfigError("why"),
             tgl.ForkError("why"),
             tgl.InternalError("why"),
+            tgl.OutOfMemoryError("why"),
             tgl.DecodeError("a.jpg", "why", 3),
             tgl.SourceError("a\udcff.jpg", "why"),
         ],

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"image"
 	"runtime"
+	"syscall"
 	"unsafe"
 )
 
@@ -27,7 +28,7 @@ import (
 var (
 	ErrCorrupt   = errors.New("corrupt or unsupported JPEG")
 	ErrTruncated = errors.New("truncated JPEG")
-	ErrMemory    = errors.New("out of memory")
+	ErrMemory    = error(syscall.ENOMEM)
 	ErrMisuse    = errors.New("misuse of the JPEG decoder")
 )
 

@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 var (
@@ -16,8 +17,8 @@ var (
 	ErrEnd = errors.New("the epoch is over")
 	// ErrRead is a file that cannot be read.
 	ErrRead = errors.New("cannot read")
-	// ErrMemory is that there is none left for a batch.
-	ErrMemory = errors.New("out of memory")
+	// ErrMemory is that there is none left for a batch; decoders have the same error for pictures.
+	ErrMemory = error(syscall.ENOMEM)
 	// ErrFunction is what went wrong in a function of the user's, or in what it gave back.
 	ErrFunction = errors.New("function")
 	// ErrPanic is a defect in the core, met while one sample was worked on.

@@ -31,7 +31,7 @@ type BadFile struct {
 }
 
 // notTheFiles are failures that are not the file's, such as that the process has too many files open.
-var notTheFiles = []error{ErrPanic, ErrMemory, ErrClosed, unix.EMFILE, unix.ENFILE, unix.ENOMEM}
+var notTheFiles = []error{ErrPanic, ErrMemory, ErrClosed, unix.EMFILE, unix.ENFILE}
 
 // fatal failures are those that no policy passes over.
 func fatal(err error) bool {

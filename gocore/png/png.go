@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"syscall"
 	"unsafe"
 )
 
@@ -29,7 +30,7 @@ import (
 var (
 	ErrCorrupt   = errors.New("corrupt PNG")
 	ErrTruncated = errors.New("truncated PNG")
-	ErrMemory    = errors.New("out of memory")
+	ErrMemory    = error(syscall.ENOMEM)
 	ErrMisuse    = errors.New("misuse of the PNG decoder")
 )
 

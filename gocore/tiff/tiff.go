@@ -15,13 +15,14 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"syscall"
 	"unsafe"
 )
 
 // What can be wrong with a file; every error of this package wraps one of them.
 var (
 	ErrCorrupt = errors.New("corrupt or unsupported TIFF")
-	ErrMemory  = errors.New("out of memory")
+	ErrMemory  = error(syscall.ENOMEM)
 	ErrMisuse  = errors.New("misuse of the TIFF decoder")
 )
 

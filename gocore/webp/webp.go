@@ -15,6 +15,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"syscall"
 	"unsafe"
 )
 
@@ -22,7 +23,7 @@ import (
 var (
 	ErrCorrupt   = errors.New("corrupt WebP")
 	ErrTruncated = errors.New("truncated WebP")
-	ErrMemory    = errors.New("out of memory")
+	ErrMemory    = error(syscall.ENOMEM)
 	ErrMisuse    = errors.New("misuse of the WebP decoder")
 )
 

@@ -12,6 +12,7 @@ from tfgoloader._errors import (
     ForkError,
     FunctionError,
     InternalError,
+    OutOfMemoryError,
     SourceError,
     TfGoLoaderError,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "FunctionError",
     "ImageLoader",
     "InternalError",
+    "OutOfMemoryError",
     "Preprocess",
     "Replay",
     "SourceError",

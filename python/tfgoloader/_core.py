@@ -20,6 +20,7 @@ from tfgoloader._errors import (
     ForkError,
     FunctionError,
     InternalError,
+    OutOfMemoryError,
     SourceError,
     TfGoLoaderError,
     printable,
@@ -67,6 +68,8 @@ def _exception(text: str) -> TfGoLoaderError:
         error = FunctionError(to_text(fields["path"]), reason, fields.get("index"))
         error._call = fields.get("call", 0)
         return error
+    if code == "memory":
+        return OutOfMemoryError(f"{printable(to_text(fields['path']))}: {reason}" if "path" in fields else reason)
     if code == "config":
         return ConfigError(reason)
     if code in ("closed", "bad"):

@@ -22,6 +22,10 @@ class ForkError(TfGoLoaderError):
     """Use in a forked child: Go's threads do not live on after a fork. The parent goes on; use spawn."""
 
 
+class OutOfMemoryError(TfGoLoaderError, MemoryError):
+    """There is no memory for a batch, or for a picture, which the text names then."""
+
+
 class InternalError(TfGoLoaderError):
     """A defect of this package, met on some input; please report it."""
 
