@@ -9,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"tfgoloader/gocore/jpeg"
+	"tfgoloader/gocore/png"
 	"tfgoloader/gocore/source"
+	"tfgoloader/gocore/tiff"
+	"tfgoloader/gocore/webp"
 )
 
 // spoiled makes pictures of which some are no pictures.
@@ -197,5 +201,16 @@ func TestAFileThatGoesIsABadFile(t *testing.T) {
 	s.OnError, s.MaxBad = "skip", 1
 	if _, labels := all(t, begin(t, open(t, l, s))); len(labels) != 7 || slices.Contains(labels, 3) {
 		t.Errorf("labels %v", labels)
+	}
+}
+
+func TestNoMemoryForAPictureIsNotTheFilesFault(t *testing.T) {
+	for _, err := range []error{jpeg.ErrMemory, png.ErrMemory, tiff.ErrMemory, webp.ErrMemory} {
+		if err = fmt.Errorf("a decoder: %w", err); !fatal(err) || !errors.Is(err, ErrMemory) {
+			t.Errorf("%v is passed over", err)
+		}
+	}
+	if fatal(fmt.Errorf("a decoder: %w", jpeg.ErrCorrupt)) {
+		t.Error("a corrupt file is not passed over")
 	}
 }
