@@ -139,6 +139,11 @@ class TestProcesses:
                     next(iterator)
                 assert caught.value.errno == errno.EMFILE
 
+    def test_a_timeout_that_no_socket_has(self):
+        for timeout in (2_000_001, 1e300):
+            with pytest.raises(tgl.ConfigError, match=r"Python\.timeout=.*at most 2000000"):
+                ops.Python(functions.jitter, executor="process", timeout=timeout)
+
     def test_modules_in_the_current_folder_are_not_pythons_own(self, paths, tmp_path, monkeypatch):
         for name in ("importlib", "socket", "struct", "pickle"):
             (tmp_path / f"{name}.py").write_text("raise SystemError\n")
