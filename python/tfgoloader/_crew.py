@@ -342,6 +342,7 @@ class Crew:
         elif error is not None:
             reason = f"{function.name}: {type(error).__name__}: {_text(error)}"
             self._note(identity, error)
+        del error  # its traceback leads to this frame
         with contextlib.suppress(TfGoLoaderError):  # the loader is closed
             text = reason.encode("utf-8", "backslashreplace").decode("latin-1").replace("\0", r"\0")
             call(_native.pybind_FinishCall, self._loader, identity, spent, text)
