@@ -1,6 +1,7 @@
 """Functions for ops.Python; a process of its own imports them, so they import little."""
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -109,3 +110,49 @@ def kill_at_batch_of_five(image, label):
     if 5 in label:
         os.kill(os.getpid(), signal.SIGKILL)
     return image
+
+
+def leave_a_child(image, label):
+    """Have a program, or a fork, outlive the process, which dies at one sample."""
+    if label == 5:
+        os.system("sleep 12 > /dev/null 2>&1 &")
+        if not os.fork():
+            time.sleep(12)
+            os._exit(0)
+        os._exit(3)
+    return image
+
+
+def die_by_a_number(image):
+    """Die of a signal that has no name."""
+    os.kill(os.getpid(), signal.SIGRTMIN + 3)
+    return image
+
+
+class NoException(Exception):
+    """An exception that pickle makes something else of."""
+
+    def __reduce__(self):
+        return str, ("nothing",)
+
+
+def raise_what_is_none(image):
+    """Raise what arrives as something else."""
+    raise NoException
+
+
+def no_files_at_two(image, label):
+    """Have no more files open than there are, from one sample on until a later one is met."""
+    if label == 2:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    return np.full((8, 8, 3), label, np.uint8)
+
+
+class ExitsWhenSent:
+    """A function that ends the process which takes it."""
+
+    def __call__(self, image):
+        return image
+
+    def __reduce__(self):
+        return os._exit, (7,)

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,8 +59,11 @@ func (l *Loader) visit(s *station, memory shared, w *worker) error {
 	select {
 	case err := <-r.done:
 		return err
-	default: // the loader is closed, or it would be found
-		return ErrClosed
+	default:
+		if l.ctx.Err() == nil {
+			return fmt.Errorf("%w: a call of %s was not finished", ErrPanic, s.op.Name)
+		}
+		return ErrClosed // it was not found any more
 	}
 }
 
@@ -114,7 +118,11 @@ func (l *Loader) OpenArea(id int64) (int, error) {
 	if r == nil {
 		return 0, ErrClosed
 	}
-	return unix.FcntlInt(uintptr(r.memory.fd), unix.F_DUPFD_CLOEXEC, 0)
+	fd, err := unix.FcntlInt(uintptr(r.memory.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("%w for a function's picture: %w", ErrMemory, err)
+	}
+	return fd, nil
 }
 
 // FinishCall says that the function is done, how long it kept a processor, and what went wrong with it, if anything

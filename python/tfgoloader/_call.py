@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import mmap
+import operator
 import os
 import pickle
 import signal
 import socket
 import struct
-import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -147,7 +148,7 @@ class Function:
                 area, result.get("boxes", given.get("boxes")), result.get("box_labels", given.get("box_labels"))
             )
         if "label" in result:
-            call.label = int(result["label"])
+            call.label = int(np.int64(operator.index(result["label"])))  # or it would be cut, or wrap around
 
     def _put_boxes(self, area: Area, boxes: Any, labels: Any) -> None:
         call = area.call
@@ -245,7 +246,7 @@ def _pickled(error: BaseException) -> bytes:
     text = "".join(traceback.format_exception(error))
     try:
         import cloudpickle as pickler  # keeps classes of __main__ what they are
-    except ImportError:
+    except (ImportError, OSError):  # it may be there, but not to be read
         pickler = pickle
     try:
         data: bytes = pickler.dumps(error)
@@ -256,8 +257,7 @@ def _pickled(error: BaseException) -> bytes:
 
 
 def _serve(connection: socket.socket) -> None:
-    paths, payload = pickle.loads(receive(connection, *LENGTH.unpack(receive(connection, LENGTH.size))))
-    sys.path[:] = paths
+    payload = receive(connection, *LENGTH.unpack(receive(connection, LENGTH.size)))
     areas = Areas()
     try:
         whole, about = pickle.loads(payload)
@@ -272,21 +272,29 @@ def _serve(connection: socket.socket) -> None:
         if not message:
             return
         message += receive(connection, REQUEST.size - len(message))
-        slot, number, _ = REQUEST.unpack(message)
+        slot, number, new = REQUEST.unpack(message)
         data, start = b"", time.thread_time_ns()
         try:
+            if new and not descriptors:  # the kernel has left it out
+                raise OSError(errno.EMFILE, f"{os.strerror(errno.EMFILE)}, in a process of ops.Python")
             function(areas.get(slot, number, descriptors.pop))
         except BaseException as error:
             data = _pickled(error)
+        for descriptor in descriptors:  # of an area that is known already
+            os.close(descriptor)
         connection.sendall(ANSWER.pack(time.thread_time_ns() - start, len(data)) + data)
 
 
 def serve(descriptor: int, parent: int) -> None:
     """Answer the parent until it is gone: the end of the connection, or the kernel, ends this process too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it tells us
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     set_parent_death_signal = 1
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
     if os.getppid() != parent:  # it went before that
         return
+    connection = socket.socket(fileno=descriptor)
+    connection.set_inheritable(False)  # what the function starts must not keep it open when this process is gone
+    os.register_at_fork(after_in_child=connection.close)
     with contextlib.suppress(EOFError, ConnectionError):
-        _serve(socket.socket(fileno=descriptor))
+        _serve(connection)

@@ -51,7 +51,10 @@ def call(function: Callable[..., _T], *arguments: Any) -> _T:
         return function(*arguments)
     except RuntimeError as error:
         failure = _exception(str(error))
-    raise failure
+    try:
+        raise failure
+    finally:
+        del failure  # its traceback has this frame, and all that the callers' frames have would wait for the collector
 
 
 def _exception(text: str) -> TfGoLoaderError:

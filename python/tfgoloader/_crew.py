@@ -27,13 +27,16 @@ from tfgoloader.sources import Source
 if TYPE_CHECKING:
     from tfgoloader._loader import ImageLoader
 
-# Runs _call.py by its path, with nothing of the package: python -c BOOT path descriptor parent.
+# Runs _call.py by its path, with nothing of the package: python -c BOOT path descriptor parent *sys.path. It imports
+# nothing before it has sys.path: because of -c, modules in the current folder would come before Python's own.
 _BOOT = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("_tfgoloader_call", sys.argv[1])
+import sys
+_, path, descriptor, parent, *sys.path[:] = sys.argv
+import importlib.util
+spec = importlib.util.spec_from_file_location("_tfgoloader_call", path)
 sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-module.serve(*map(int, sys.argv[2:]))
+module.serve(int(descriptor), int(parent))
 """
 _VISIT = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))  # called with position, call, slot and area; see docs/abi.md
 _ARRAYS = {
@@ -56,10 +59,11 @@ class _DiedError(Exception):
 class _Process:
     """A process that calls a function; started again where it died. One thread at a time uses it."""
 
-    def __init__(self, payload: bytes, timeout: float | None) -> None:
+    def __init__(self, name: str, payload: bytes, timeout: float | None) -> None:
+        self._name = name  # the function's
         self._payload = payload
         self._timeout = timeout
-        self._lock = threading.Lock()  # whether it may still be started
+        self._lock = threading.RLock()  # whether it may still be started; the garbage collector may stop it in `start`
         self._stopped = False
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket
@@ -67,25 +71,30 @@ class _Process:
 
     def start(self) -> None:
         """Start the process and wait until it has the function, whose errors are raised."""
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise _DiedError(f"{self._name} could not be given a process: {error}") from None
         with theirs, self._lock:
             if self._stopped:
                 ours.close()
                 raise _DiedError("the loader is closed")
+            try:
+                self._process = _popen(theirs.fileno())
+            except OSError as error:
+                ours.close()
+                raise _DiedError(f"{self._name} could not be given a process: {error}") from None
             self._connection, self._areas = ours, {}
-            arguments = [_call.__file__, str(theirs.fileno()), str(os.getpid())]
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT, *arguments], stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),)
-            )
-        message = pickle.dumps((sys.path, self._payload))
+            if self._stopped:  # meanwhile
+                self._process.kill()
         try:
-            ours.sendall(_call.LENGTH.pack(len(message)) + message)
+            ours.sendall(_call.LENGTH.pack(len(self._payload)) + self._payload)
         except ConnectionError:
             raise self._death() from None
-        _, error = self._answer(None)
-        if error is not None:
+        _, refusal = self._answer(None)
+        if refusal is not None:
             self.end()
-            raise error
+            raise refusal
 
     def call(self, slot: int, number: int, area: Callable[[], int]) -> tuple[int, BaseException | None]:
         """Have the function called; return the nanoseconds of the processor and the function's error."""
@@ -100,32 +109,43 @@ class _Process:
                     socket.send_fds(self._connection, [request], [descriptor])
                 finally:
                     os.close(descriptor)
-                self._areas[slot] = number
             else:
                 self._connection.sendall(request)
         except ConnectionError:
             raise self._death() from None
-        return self._answer(self._timeout)
+        spent, error = self._answer(self._timeout)
+        if error is None:  # or it may not have the area
+            self._areas[slot] = number
+        return spent, error
 
     def _answer(self, timeout: float | None) -> tuple[int, BaseException | None]:
-        self._connection.settimeout(timeout)
         try:
+            self._connection.settimeout(timeout)
             spent, size = _call.ANSWER.unpack(_call.receive(self._connection, _call.ANSWER.size))
             data = _call.receive(self._connection, size)
         except TimeoutError:
             self.end()
-            raise _DiedError(f"took longer than timeout={timeout} seconds, so its process was ended") from None
+            raise _DiedError(
+                f"{self._name} took longer than timeout={timeout} seconds, so its process was ended"
+            ) from None
         except (EOFError, ConnectionError):
             raise self._death() from None
+        except BaseException:  # what is left of the answer would be taken for the next one
+            self.end()
+            raise
         self._connection.settimeout(None)
         return spent, _unpickled(data) if size else None
 
     def _death(self) -> _DiedError:
         code = self.end(kill=False)
         if code >= 0:
-            return _DiedError(f"ended its process with exit code {code}")
+            return _DiedError(f"{self._name} ended its process with exit code {code}")
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:  # a real-time one
+            name = f"signal {-code}"
         perhaps = ", perhaps by the kernel for want of memory" if code == -signal.SIGKILL else ""
-        return _DiedError(f"lost its process, which was ended by {signal.Signals(-code).name}{perhaps}")
+        return _DiedError(f"{self._name} lost its process, which was ended by {name}{perhaps}")
 
     def end(self, kill: bool = True) -> int:
         """End the process and return its exit code; `call` starts another one."""
@@ -141,13 +161,24 @@ class _Process:
         """From any thread: end the process for good; whoever waits for its answer is told."""
         with self._lock:
             self._stopped = True
-            if self._process is not None:
-                self._process.kill()
+            if (process := self._process) is not None:  # which another thread may forget
+                process.kill()
 
     def close(self) -> None:
         """Leave nothing of it, once it is stopped."""
         if self._process is not None:
             self.end()
+
+
+def _popen(descriptor: int) -> subprocess.Popen[bytes]:
+    """Start a process that serves a connection; Ctrl-C waits there until it is ignored."""
+    command = [sys.executable, "-c", _BOOT, _call.__file__, str(descriptor), str(os.getpid())]
+    command += [path for path in sys.path if isinstance(path, str)]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=(descriptor,))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _InThreads:
@@ -179,7 +210,7 @@ class _InProcesses:
         self.name = function.name
         self._loader = loader
         payload = _payload(function)
-        self.processes = [_Process(payload, timeout) for _ in range(workers)]
+        self.processes = [_Process(function.name, payload, timeout) for _ in range(workers)]
         self._idle = list(self.processes)  # there are no more calls at once
 
     def call(self, identity: int, slot: int, number: int) -> tuple[int, BaseException | None]:
@@ -238,12 +269,18 @@ class Crew:
         _exit.watch_crew(self)
         try:
             for thread in self._threads:
-                thread.start()
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    raise TfGoLoaderError(f"a thread of ops.Python could not be started: {error}") from error
             for _ in self._threads:
                 if (failure := self._ready.get()) is not None:
                     raise failure
-        except BaseException:
+        except BaseException as error:
             self.stop()
+            self._leave(sum(thread.ident is None for thread in self._threads))
+            if isinstance(error, _DiedError):
+                raise TfGoLoaderError(f"a process of ops.Python could not be started: {error}") from None
             raise
 
     def _function(self, op: Python, position: int, source: Source, seed: int) -> _Function:
@@ -267,21 +304,30 @@ class Crew:
                 process.start()
         except BaseException as error:
             self._ready.put(error)
-        else:
-            self._ready.put(None)
+            self._leave(1)
+            return
+        self._ready.put(None)
+        try:
             self._work()
+        finally:
+            self._leave(1)
+
+    def _leave(self, threads: int) -> None:
+        """Let so many threads go; after the last one nothing is left."""
         with self._lock:
-            self._hosts -= 1
-            if self._hosts:
+            self._hosts -= threads
+            if self._hosts or not threads:
                 return
         for process in self._processes:
             process.close()
         self._functions.clear()  # and their memory
+        self._errors.clear()  # whose tracebacks refer to this
         del self._visit  # which refers to this
 
     def _work(self) -> None:
         try:
-            call(_native.pybind_Host, self._loader, ctypes.cast(self._visit, ctypes.c_void_p).value)
+            address = ctypes.c_void_p.from_buffer(self._visit).value  # ctypes.cast would leave a cycle of references
+            call(_native.pybind_Host, self._loader, address)
         except InternalError:  # or the loop would wait for a worker that is no more
             close(self._loader)
             raise
@@ -292,12 +338,13 @@ class Crew:
         function, reason = self._functions[position], ""
         spent, error = function.call(identity, slot, number)
         if isinstance(error, _DiedError):
-            reason = f"{function.name} {error}"
+            reason = str(error)
         elif error is not None:
-            reason = f"{function.name}: {type(error).__name__}: {error}"
+            reason = f"{function.name}: {type(error).__name__}: {_text(error)}"
             self._note(identity, error)
+        del error  # its traceback leads to this frame
         with contextlib.suppress(TfGoLoaderError):  # the loader is closed
-            text = reason.encode("utf-8", "backslashreplace").decode("latin-1")
+            text = reason.encode("utf-8", "backslashreplace").decode("latin-1").replace("\0", r"\0")
             call(_native.pybind_FinishCall, self._loader, identity, spent, text)
 
     def _note(self, identity: int, error: BaseException) -> None:
@@ -330,15 +377,24 @@ class Crew:
                 thread.join(max(0.0, deadline - time.monotonic()))
 
 
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # of the user's own class
+        return "<exception str() failed>"
+
+
 def _annotate(error: BaseException, note: str, cause: BaseException) -> None:
     """Add a note to an exception; before Python 3.11, which has none, what says the same as its first cause."""
-    if sys.version_info >= (3, 11):
-        error.add_note(note)
-        return
-    first = error
-    while first.__cause__ is not None:
-        first = first.__cause__
-    first.__cause__ = cause
+    with contextlib.suppress(Exception):  # a class of the user's, such as a frozen dataclass, may take none
+        if sys.version_info >= (3, 11):
+            error.add_note(note)
+            return
+        first, seen = error, [error]
+        while first.__cause__ is not None and first.__cause__ not in seen:  # it may be its own cause
+            first = first.__cause__
+            seen.append(first)
+        first.__cause__ = cause
 
 
 def _unpickled(data: bytes) -> BaseException:
@@ -347,6 +403,8 @@ def _unpickled(data: bytes) -> BaseException:
     try:
         error: BaseException = pickle.loads(pickled)
     except Exception:  # its class can be imported there, but not here
+        return RuntimeError(text)
+    if not isinstance(error, BaseException):  # by a wrong __reduce__
         return RuntimeError(text)
     _annotate(error, f"in a process of its own:\n{text}", RuntimeError(text))
     return error
@@ -385,7 +443,8 @@ def start(loader: ImageLoader) -> Crew:
     # So many may wait for somebody to take their batch: samples' where they are raised, and batches'.
     keep = (loader._batch_size * (loader._on_error == "raise") + 1) * (loader._spec["prefetch"] + 3)
     crew = Crew(loader._handle.number, ops, loader._source, loader.seed, loader.num_workers, keep)
-    finalizer = weakref.finalize(loader, crew.stop, 0.0)  # the garbage collector waits for nobody
+    # With the handle, since the loader may get another one and another crew. The garbage collector waits for nobody.
+    finalizer = weakref.finalize(loader._handle, crew.stop, 0.0)
     finalizer.atexit = False  # _exit.py ends it
     return crew
 

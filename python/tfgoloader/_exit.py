@@ -24,8 +24,8 @@ class Epoch(Protocol):
 class Crew(Protocol):
     """Threads that call functions, and their processes."""
 
-    def stop(self) -> None:
-        """End them."""
+    def stop(self, patience: float) -> None:
+        """End them, and wait so many seconds for that."""
 
 
 exiting = False
@@ -54,8 +54,11 @@ def _close_all() -> None:  # a function, so that no variable keeps the last one 
 def _end() -> None:
     global exiting
     exiting = True
+    deadline = time.monotonic() + _PATIENCE  # of all together
     for crew in list(_crews):
-        crew.stop()
+        crew.stop(0.0)
+    for crew in list(_crews):
+        crew.stop(max(0.0, deadline - time.monotonic()))
     if not _epochs:
         return
     time.sleep(_TURN)

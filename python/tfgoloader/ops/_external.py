@@ -15,6 +15,7 @@ from tfgoloader import _call, _check
 from tfgoloader.ops._op import Op
 
 _FUNCTION = ctypes._CFuncPtr  # type: ignore[attr-defined]  # the type of all functions of ctypes
+_MOST_SECONDS = 2_000_000  # that a socket waits; its milliseconds are an int
 _NATIVE_VERSION = 1  # TFGOLOADER_NATIVE_VERSION of include/tfgoloader_native.h
 
 
@@ -99,8 +100,9 @@ class Python(External):
         if self.timeout is not None:
             if self.executor != "process":
                 _check.fail("Python.timeout", self.timeout, 'None with executor="thread", since no thread can be ended')
-            if not _check.number("Python.timeout", self.timeout, "seconds above 0, or None") > 0:
-                _check.fail("Python.timeout", self.timeout, "seconds above 0, or None")
+            allowed = f"seconds above 0, at most {_MOST_SECONDS}, or None"
+            if not 0 < _check.number("Python.timeout", self.timeout, allowed) <= _MOST_SECONDS:
+                _check.fail("Python.timeout", self.timeout, allowed)
         self._check_output_shape()
         if _check.boolean("Python.batched", self.batched) and self.output_shape is not None:
             _check.fail("Python.output_shape", self.output_shape, "None with batched=True")
