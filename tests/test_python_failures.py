@@ -18,7 +18,7 @@ from processes import run
 from test_python_processes import children, open_loader, state
 
 import tfgoloader as tgl
-from tfgoloader import _crew, ops
+from tfgoloader import _process, ops
 
 COUNT = 12
 CROP = ops.CenterCrop(8, 8)
@@ -155,9 +155,9 @@ class TestProcesses:
         """Its start takes most of a second, in which a terminal's Ctrl-C would end it with a traceback."""
         script = """
 import signal, socket
-from tfgoloader import _crew
+from tfgoloader import _process
 ours, theirs = socket.socketpair()
-process = _crew._popen(theirs.fileno())
+process = _process._popen(theirs.fileno())
 process.send_signal(signal.SIGINT)
 theirs.close()
 ours.sendall((1).to_bytes(8, "little") + b"x")  # which it answers with an error, and ends
@@ -173,7 +173,7 @@ class TestStart:
             open_loader(paths, functions.ExitsWhenSent(), workers=2)
         assert not children()
 
-    @pytest.mark.parametrize("owner", [socket, _crew.subprocess], ids=["connection", "process"])
+    @pytest.mark.parametrize("owner", [socket, _process.subprocess], ids=["connection", "process"])
     def test_no_file_can_be_opened(self, paths, owner, monkeypatch):
         def refuse(*arguments, **options):
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -199,7 +199,7 @@ class TestStart:
 
     def test_stopped_by_the_thread_that_starts_it(self, monkeypatch):
         """As the garbage collector may do it: there is no deadlock, and the process does not live on."""
-        process = _crew._Process("name", b"", None)
+        process = _process.Process("name", b"", None)
         popen, started = subprocess.Popen, []
 
         def collect(*arguments, **options):
@@ -210,7 +210,7 @@ class TestStart:
         monkeypatch.setattr(subprocess, "Popen", collect)
 
         def begin():
-            with pytest.raises(_crew._DiedError):
+            with pytest.raises(_process.DiedError):
                 process.start()
 
         starting = threading.Thread(target=begin, daemon=True)

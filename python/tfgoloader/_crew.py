@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
-import pickle
 import queue
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfgoloader import _call, _check, _elements, _exit, _native
 from tfgoloader._core import Slab, call, close
-from tfgoloader._errors import ConfigError, FunctionError, InternalError, TfGoLoaderError, printable
+from tfgoloader._errors import FunctionError, InternalError, TfGoLoaderError, annotate, printable
+from tfgoloader._process import DiedError, Function, Process, payload
 from tfgoloader.ops._external import Python
 from tfgoloader.ops._op import BatchOp, Op
 from tfgoloader.sources import Source
@@ -27,17 +22,6 @@ from tfgoloader.sources import Source
 if TYPE_CHECKING:
     from tfgoloader._loader import ImageLoader
 
-# Runs _call.py by its path, with nothing of the package: python -c BOOT path descriptor parent *sys.path. It imports
-# nothing before it has sys.path: because of -c, modules in the current folder would come before Python's own.
-_BOOT = """
-import sys
-_, path, descriptor, parent, *sys.path[:] = sys.argv
-import importlib.util
-spec = importlib.util.spec_from_file_location("_tfgoloader_call", path)
-sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-module.serve(int(descriptor), int(parent))
-"""
 _VISIT = ctypes.CFUNCTYPE(None, *4 * (ctypes.c_int64,))  # called with position, call, slot and area; see docs/abi.md
 _ARRAYS = {
     "image": "images",
@@ -49,142 +33,10 @@ _ARRAYS = {
 _PATIENCE = 5.0  # seconds, for a function to come back; a process that was killed is gone far sooner
 
 
-_Function = _call.Function | _call.BatchFunction
-
-
-class _DiedError(Exception):
-    """The process is gone, or took too long; the text says how."""
-
-
-class _Process:
-    """A process that calls a function; started again where it died. One thread at a time uses it."""
-
-    def __init__(self, name: str, payload: bytes, timeout: float | None) -> None:
-        self._name = name  # the function's
-        self._payload = payload
-        self._timeout = timeout
-        self._lock = threading.RLock()  # whether it may still be started; the garbage collector may stop it in `start`
-        self._stopped = False
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: socket.socket
-        self._areas: dict[int, int] = {}  # those that the process knows, by slot
-
-    def start(self) -> None:
-        """Start the process and wait until it has the function, whose errors are raised."""
-        try:
-            ours, theirs = socket.socketpair()
-        except OSError as error:
-            raise _DiedError(f"{self._name} could not be given a process: {error}") from None
-        with theirs, self._lock:
-            if self._stopped:
-                ours.close()
-                raise _DiedError("the loader is closed")
-            try:
-                self._process = _popen(theirs.fileno())
-            except OSError as error:
-                ours.close()
-                raise _DiedError(f"{self._name} could not be given a process: {error}") from None
-            self._connection, self._areas = ours, {}
-            if self._stopped:  # meanwhile
-                self._process.kill()
-        try:
-            ours.sendall(_call.LENGTH.pack(len(self._payload)) + self._payload)
-        except ConnectionError:
-            raise self._death() from None
-        _, refusal = self._answer(None)
-        if refusal is not None:
-            self.end()
-            raise refusal
-
-    def call(self, slot: int, number: int, area: Callable[[], int]) -> tuple[int, BaseException | None]:
-        """Have the function called; return the nanoseconds of the processor and the function's error."""
-        if self._process is None:
-            self.start()
-        new = self._areas.get(slot) != number
-        request = _call.REQUEST.pack(slot, number, new)
-        try:
-            if new:
-                descriptor = area()
-                try:
-                    socket.send_fds(self._connection, [request], [descriptor])
-                finally:
-                    os.close(descriptor)
-            else:
-                self._connection.sendall(request)
-        except ConnectionError:
-            raise self._death() from None
-        spent, error = self._answer(self._timeout)
-        if error is None:  # or it may not have the area
-            self._areas[slot] = number
-        return spent, error
-
-    def _answer(self, timeout: float | None) -> tuple[int, BaseException | None]:
-        try:
-            self._connection.settimeout(timeout)
-            spent, size = _call.ANSWER.unpack(_call.receive(self._connection, _call.ANSWER.size))
-            data = _call.receive(self._connection, size)
-        except TimeoutError:
-            self.end()
-            raise _DiedError(
-                f"{self._name} took longer than timeout={timeout} seconds, so its process was ended"
-            ) from None
-        except (EOFError, ConnectionError):
-            raise self._death() from None
-        except BaseException:  # what is left of the answer would be taken for the next one
-            self.end()
-            raise
-        self._connection.settimeout(None)
-        return spent, _unpickled(data) if size else None
-
-    def _death(self) -> _DiedError:
-        code = self.end(kill=False)
-        if code >= 0:
-            return _DiedError(f"{self._name} ended its process with exit code {code}")
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:  # a real-time one
-            name = f"signal {-code}"
-        perhaps = ", perhaps by the kernel for want of memory" if code == -signal.SIGKILL else ""
-        return _DiedError(f"{self._name} lost its process, which was ended by {name}{perhaps}")
-
-    def end(self, kill: bool = True) -> int:
-        """End the process and return its exit code; `call` starts another one."""
-        assert self._process is not None
-        if kill:
-            self._process.kill()
-        self._connection.close()  # which ends one that lives
-        code = self._process.wait()
-        self._process = None
-        return code
-
-    def stop(self) -> None:
-        """From any thread: end the process for good; whoever waits for its answer is told."""
-        with self._lock:
-            self._stopped = True
-            if (process := self._process) is not None:  # which another thread may forget
-                process.kill()
-
-    def close(self) -> None:
-        """Leave nothing of it, once it is stopped."""
-        if self._process is not None:
-            self.end()
-
-
-def _popen(descriptor: int) -> subprocess.Popen[bytes]:
-    """Start a process that serves a connection; Ctrl-C waits there until it is ignored."""
-    command = [sys.executable, "-c", _BOOT, _call.__file__, str(descriptor), str(os.getpid())]
-    command += [path for path in sys.path if isinstance(path, str)]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=(descriptor,))
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class _InThreads:
     """Calls a function in the thread of the worker that has the sample, or the batch."""
 
-    def __init__(self, loader: int, function: _Function) -> None:
+    def __init__(self, loader: int, function: Function) -> None:
         self.name = function.name
         self._loader = loader
         self._function = function
@@ -206,11 +58,11 @@ class _InThreads:
 class _InProcesses:
     """Has one of several processes call a function."""
 
-    def __init__(self, loader: int, function: _Function, workers: int, timeout: float | None) -> None:
+    def __init__(self, loader: int, function: Function, workers: int, timeout: float | None) -> None:
         self.name = function.name
         self._loader = loader
-        payload = _payload(function)
-        self.processes = [_Process(function.name, payload, timeout) for _ in range(workers)]
+        sent = payload(function)
+        self.processes = [Process(function.name, sent, timeout) for _ in range(workers)]
         self._idle = list(self.processes)  # there are no more calls at once
 
     def call(self, identity: int, slot: int, number: int) -> tuple[int, BaseException | None]:
@@ -249,7 +101,7 @@ class Crew:
         self._errors: dict[int, BaseException] = {}  # by call, oldest first
         self._ready: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
         self._functions: dict[int, _InThreads | _InProcesses] = {}  # by place in the list
-        self._processes: list[_Process] = []
+        self._processes: list[Process] = []
         for position, op in enumerate(ops):
             if isinstance(op, Python):
                 function = self._function(op, position, source, seed)
@@ -279,11 +131,11 @@ class Crew:
         except BaseException as error:
             self.stop()
             self._leave(sum(thread.ident is None for thread in self._threads))
-            if isinstance(error, _DiedError):
+            if isinstance(error, DiedError):
                 raise TfGoLoaderError(f"a process of ops.Python could not be started: {error}") from None
             raise
 
-    def _function(self, op: Python, position: int, source: Source, seed: int) -> _Function:
+    def _function(self, op: Python, position: int, source: Source, seed: int) -> Function:
         """Return an operation's function, and what it is to be given of what the source has."""
         has = {"rng", *(["label"] if source.has_labels else []), *(["mask"] if source.has_masks else [])}
         has |= {"boxes", "box_labels"} if source.has_boxes else set()
@@ -297,7 +149,7 @@ class Crew:
         places = {name: (place.offset, place.shape, place.dtype) for name, place in found.items()}
         return _call.BatchFunction(op.fn, op.name, wanted, position, places, seed)
 
-    def _host(self, process: _Process | None) -> None:
+    def _host(self, process: Process | None) -> None:
         """Be one of the loader's workers; a process ends with the thread that started it."""
         try:
             if process is not None:
@@ -337,7 +189,7 @@ class Crew:
     def _call(self, position: int, identity: int, slot: int, number: int) -> None:
         function, reason = self._functions[position], ""
         spent, error = function.call(identity, slot, number)
-        if isinstance(error, _DiedError):
+        if isinstance(error, DiedError):
             reason = str(error)
         elif error is not None:
             reason = f"{function.name}: {type(error).__name__}: {_text(error)}"
@@ -360,7 +212,7 @@ class Crew:
         if found is None:
             return error
         sample = printable(error.path) if error.index is None else f"sample {error.index}: {printable(error.path)}"
-        _annotate(found, f"in a function of ops.Python, with {sample}", error)
+        annotate(found, f"in a function of ops.Python, with {sample}", error)
         return found
 
     def stop(self, patience: float = _PATIENCE) -> None:
@@ -382,55 +234,6 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:  # of the user's own class
         return "<exception str() failed>"
-
-
-def _annotate(error: BaseException, note: str, cause: BaseException) -> None:
-    """Add a note to an exception; before Python 3.11, which has none, what says the same as its first cause."""
-    with contextlib.suppress(Exception):  # a class of the user's, such as a frozen dataclass, may take none
-        if sys.version_info >= (3, 11):
-            error.add_note(note)
-            return
-        first, seen = error, [error]
-        while first.__cause__ is not None and first.__cause__ not in seen:  # it may be its own cause
-            first = first.__cause__
-            seen.append(first)
-        first.__cause__ = cause
-
-
-def _unpickled(data: bytes) -> BaseException:
-    """Return the exception that a process sent, with its traceback there."""
-    pickled, text = pickle.loads(data)
-    try:
-        error: BaseException = pickle.loads(pickled)
-    except Exception:  # its class can be imported there, but not here
-        return RuntimeError(text)
-    if not isinstance(error, BaseException):  # by a wrong __reduce__
-        return RuntimeError(text)
-    _annotate(error, f"in a process of its own:\n{text}", RuntimeError(text))
-    return error
-
-
-def _payload(function: _Function) -> bytes:
-    """Return what a process is sent of a function."""
-    parts = isinstance(function, _call.BatchFunction), vars(function)
-    try:
-        import cloudpickle
-    except ImportError:
-        allowed = "a function that a process of its own can import, or the package cloudpickle, which sends any other"
-        try:
-            payload = pickle.dumps(parts)
-        except Exception as error:
-            raise ConfigError(f"Python.fn={function.function!r}: expected {allowed}") from error
-        if b"__main__" in payload:
-            _check.fail("Python.fn", function.function, allowed)
-        return payload
-    try:
-        data: bytes = cloudpickle.dumps(parts)
-    except Exception as error:
-        raise ConfigError(
-            f"Python.fn={function.function!r}: expected a function that can be sent to a process: {error}"
-        ) from error
-    return data
 
 
 def start(loader: ImageLoader) -> Crew:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from typing import Any
 
 
@@ -64,3 +66,16 @@ class FunctionError(_FileError):
     """
 
     _call = 0  # by which the function's own exception is found
+
+
+def annotate(error: BaseException, note: str, cause: BaseException) -> None:
+    """Add a note to an exception; before Python 3.11, which has none, what says the same as its first cause."""
+    with contextlib.suppress(Exception):  # a class of the user's, such as a frozen dataclass, may take none
+        if sys.version_info >= (3, 11):
+            error.add_note(note)
+            return
+        first, seen = error, [error]
+        while first.__cause__ is not None and first.__cause__ not in seen:  # it may be its own cause
+            first = first.__cause__
+            seen.append(first)
+        first.__cause__ = cause

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfgoloader import _arguments, _check, _cpus, _crew, _elements, _exit, _native, _replay, _spec
+from tfgoloader import _arguments, _check, _cpus, _crew, _elements, _native, _replay, _spec
 from tfgoloader._call import Header
-from tfgoloader._core import ENDED, PENDING, Handle, Slab, call, to_text
-from tfgoloader._errors import FunctionError, TfGoLoaderError
+from tfgoloader._core import Handle, Slab, call, to_text
+from tfgoloader._epoch import Epoch
+from tfgoloader._errors import TfGoLoaderError
 from tfgoloader._position import Position, Progress, compare, fingerprint, from_state
 from tfgoloader._replay import Replay
 from tfgoloader.ops import BatchOp, OneHot, Op
@@ -256,7 +257,7 @@ class ImageLoader:
 
     def __iter__(self) -> Iterator[Any]:
         """Start the next epoch: an iterator of its batches, as the class describes them."""
-        return _Epoch(self)
+        return Epoch(self)
 
     def state_dict(self) -> dict[str, Any]:
         """Return where the run is, as a plain dict that JSON takes.
@@ -442,58 +443,3 @@ class ImageLoader:
 
 
 alive: weakref.WeakSet[ImageLoader] = weakref.WeakSet()  # those that are not closed
-
-
-class _Epoch:
-    """One pass over the samples; it ends with its last batch, or when it is dropped."""
-
-    def __init__(self, loader: ImageLoader) -> None:
-        self.entered = False
-        self._loader = loader
-        self._iteration, self._number, handle = loader._progress.begin(loader._open_epoch)
-        self._handle = Handle(handle)
-        _exit.watch(self)
-
-    def close(self) -> None:
-        """Give up the rest of the epoch."""
-        self._handle.close()
-
-    def __iter__(self) -> _Epoch:
-        return self
-
-    def __next__(self) -> Any:
-        self.entered = True
-        try:
-            return self._wait()
-        finally:
-            self.entered = _exit.exiting
-
-    def _wait(self) -> Any:
-        while not _exit.exiting:  # back in Python ten times a second, where Ctrl-C is seen
-            failure: BaseException | None = None
-            try:
-                address = call(_native.pybind_Next, self._handle.number)
-            except FunctionError as error:
-                failure = self._loader._crew.original(error)
-                if failure is error:
-                    raise
-            except TfGoLoaderError:
-                if _exit.exiting:
-                    break
-                raise
-            if failure is not None:  # raised here, or the error would be its context
-                try:
-                    if isinstance(failure, StopIteration):  # which would look like the epoch's end
-                        raise RuntimeError("a function raised StopIteration") from failure
-                    raise failure
-                finally:
-                    del failure  # its traceback has this frame
-            if address == ENDED:
-                self._loader._progress.hand_over(self._iteration, Position(self._number + 1))
-                self._loader._end_epoch()
-                break
-            if address != PENDING:
-                batch = self._loader._batch(address)
-                self._loader._progress.hand_over(self._iteration, self._loader._after(Header.from_address(address)))
-                return batch
-        raise StopIteration
