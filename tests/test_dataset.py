@@ -232,7 +232,7 @@ def test_evaluate_and_predict(photographs: list[Path], keras: Any) -> None:
 
 def test_a_ready_batch_is_one_call(photographs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Python enters the core once for each batch, and once for the end."""
-    from tfgoloader import _loader
+    from tfgoloader import _epoch, _loader
 
     calls: list[str] = []
     call = _loader.call
@@ -247,6 +247,7 @@ def test_a_ready_batch_is_one_call(photographs: list[Path], monkeypatch: pytest.
         while loader.stats()["queue_depth"] < len(loader):
             assert time.monotonic() < deadline
             time.sleep(0.002)
-        monkeypatch.setattr(_loader, "call", record)
+        for module in (_loader, _epoch):
+            monkeypatch.setattr(module, "call", record)
         assert len(list(loader)) == 8
     assert calls == ["pybind_Begin"] + ["pybind_Next"] * 9

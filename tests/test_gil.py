@@ -7,7 +7,7 @@ from flat import flat_pictures
 from processes import run
 
 import tfgoloader as tgl
-from tfgoloader import _loader, ops
+from tfgoloader import _epoch, _loader, ops
 from tfgoloader._core import PENDING, call
 
 COUNT_WHILE = """
@@ -84,7 +84,8 @@ def test_one_call_a_batch(photographs, monkeypatch):
         results.append((function.__name__, result))
         return result
 
-    monkeypatch.setattr(_loader, "call", counted)
+    for module in (_loader, _epoch):
+        monkeypatch.setattr(module, "call", counted)
     loader = tgl.ImageLoader(tgl.sources.Paths(photographs), [ops.CenterCrop(8, 8)], batch_size=8)
     results.clear()
     batches = list(loader)
