@@ -60,6 +60,14 @@ def photograph(height: int, width: int, seed: int) -> np.ndarray:
     return (picture + random.normal(0, 12, picture.shape)).clip(0, 255).astype(np.uint8)
 
 
+def write_photographs(folder: Path, count: int, height: int = 40, width: int = 60) -> list[Path]:
+    """Write pictures that grow higher and less wide by a pixel each, to files that lose nothing."""
+    paths = [folder / f"{index:02}.png" for index in range(count)]
+    for index, path in enumerate(paths):
+        Image.fromarray(photograph(height + index, width - index, index)).save(path)
+    return paths
+
+
 def write_all_encodings(folder: Path, height: int, width: int) -> list[Path]:
     """Write one file of each encoding, each of another picture of that size."""
     paths = []

@@ -10,7 +10,6 @@ import numpy as np
 import pictures
 import pytest
 from flat import flat_pictures
-from PIL import Image
 
 import tfgoloader as tgl
 from tfgoloader import ops
@@ -33,11 +32,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pictures")
-    paths = [folder / f"{i}.png" for i in range(COUNT)]
-    for i, path in enumerate(paths):
-        Image.fromarray(pictures.photograph(40 + i, 60 - i, i)).save(path)
-    return paths
+    return pictures.write_photographs(tmp_path_factory.mktemp("pictures"), COUNT)
 
 
 def load(paths, pipeline, **options):

@@ -7,7 +7,7 @@ import numpy as np
 import pictures
 import pytest
 from PIL import Image
-from test_python_op import first_cause
+from test_python_op import first_cause, save
 
 import tfgoloader as tgl
 from tfgoloader import ops
@@ -21,13 +21,7 @@ EXECUTORS = ("thread", "process")
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
     """Pictures of different sizes."""
-    folder = tmp_path_factory.mktemp("pictures")
-    return [save(folder / f"{i:02}.png", pictures.photograph(30 + i, 50 - i, i)) for i in range(COUNT)]
-
-
-def save(path, picture):
-    Image.fromarray(picture).save(path)
-    return path
+    return pictures.write_photographs(tmp_path_factory.mktemp("pictures"), COUNT, 30, 50)
 
 
 def open_loader(paths, pipeline, **options):

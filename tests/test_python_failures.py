@@ -15,6 +15,7 @@ import pictures
 import pytest
 from PIL import Image
 from processes import run
+from test_python_op import close_within_a_call
 from test_python_processes import children, open_loader, state
 
 import tfgoloader as tgl
@@ -26,11 +27,7 @@ CROP = ops.CenterCrop(8, 8)
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pictures")
-    paths = [folder / f"{i:02}.png" for i in range(COUNT)]
-    for i, path in enumerate(paths):
-        Image.fromarray(pictures.photograph(40 + i, 60 - i, i)).save(path)
-    return paths
+    return pictures.write_photographs(tmp_path_factory.mktemp("pictures"), COUNT)
 
 
 def in_threads(paths, function, **options):
@@ -238,15 +235,7 @@ class TestNothingIsLeft:
             leave.wait(60)
             return image
 
-        loader = in_threads(paths, wait, num_workers=2)
-        iterator = iter(loader)
-        assert entered.wait(60)
-        closing = threading.Thread(target=loader.close)
-        closing.start()
-        with pytest.raises(tgl.TfGoLoaderError, match="closed"):
-            next(iterator)
-        leave.set()
-        closing.join()
+        close_within_a_call(in_threads(paths, wait, num_workers=2), entered, leave)
         assert memory() == 0
 
     def test_of_the_crews_before_other_seeds(self, paths):

@@ -25,8 +25,7 @@ HEIGHT, WIDTH = 30, 34
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
     """Pictures of different sizes, in files that lose nothing."""
-    folder = tmp_path_factory.mktemp("pictures")
-    return [save(folder / f"{i:02}.png", pictures.photograph(40 + i, 60 - i, i)) for i in range(COUNT)]
+    return pictures.write_photographs(tmp_path_factory.mktemp("pictures"), COUNT)
 
 
 def save(path, picture):
@@ -348,6 +347,19 @@ def until(condition):
         time.sleep(0.005)
 
 
+def close_within_a_call(loader, entered, leave):
+    """Close a loader whose function says that it was entered, and waits until it may leave."""
+    iterator = iter(loader)
+    assert entered.wait(60)
+    closing = threading.Thread(target=loader.close)
+    closing.start()
+    with pytest.raises(tgl.TfGoLoaderError, match="closed"):
+        next(iterator)
+    assert closing.is_alive()
+    leave.set()
+    closing.join()
+
+
 class TestEnd:
     PIPELINE = (ops.CenterCrop(8, 8), ops.Python(invert, workers=3))
 
@@ -396,16 +408,7 @@ class TestEnd:
             image[:] = 1  # the loader is closed; the memory is there
             return image
 
-        loader = open_loader(paths, [ops.CenterCrop(8, 8), ops.Python(wait)])
-        iterator = iter(loader)
-        assert entered.wait(60)
-        closing = threading.Thread(target=loader.close)
-        closing.start()
-        with pytest.raises(tgl.TfGoLoaderError, match="closed"):
-            next(iterator)
-        assert closing.is_alive()
-        leave.set()
-        closing.join()
+        close_within_a_call(open_loader(paths, [ops.CenterCrop(8, 8), ops.Python(wait)]), entered, leave)
         assert not threads()
 
     def test_arrays_that_a_function_keeps_stay_memory(self, paths):

@@ -26,11 +26,7 @@ CROP = ops.CenterCrop(8, 8)
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pictures")
-    paths = [folder / f"{i:02}.png" for i in range(COUNT)]
-    for i, path in enumerate(paths):
-        Image.fromarray(pictures.photograph(40 + i, 60 - i, i)).save(path)
-    return paths
+    return pictures.write_photographs(tmp_path_factory.mktemp("pictures"), COUNT)
 
 
 def open_loader(paths, function, crop=CROP, workers=1, timeout=None, **options):
