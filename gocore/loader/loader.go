@@ -68,7 +68,7 @@ func New(list *source.List, spec Spec) (*Loader, error) {
 	}
 	context.AfterFunc(l.ctx, l.wake)
 	for _, w := range workers {
-		if p.hosted() {
+		if l.hosts != nil {
 			l.hosts <- w
 		} else {
 			l.group.Go(w.run)

@@ -71,13 +71,12 @@ def _exception(text: str) -> TfGoLoaderError:
         error = FunctionError(to_text(fields["path"]), reason, fields.get("index"))
         error._call = fields.get("call", 0)
         return error
-    if code == "memory":
-        return OutOfMemoryError(f"{printable(to_text(fields['path']))}: {reason}" if "path" in fields else reason)
     if code == "config":
         return ConfigError(reason)
     if code in ("closed", "bad"):
         return TfGoLoaderError(reason)
-    return InternalError(f"{printable(to_text(fields['path']))}: {reason}" if "path" in fields else reason)
+    other = OutOfMemoryError if code == "memory" else InternalError
+    return other(f"{printable(to_text(fields['path']))}: {reason}" if "path" in fields else reason)
 
 
 def to_text(latin1: str) -> str:
@@ -123,12 +122,9 @@ class Handle:
         )
 
 
-_release = ctypes.CDLL(_native.__file__).tgl_slab_release
-_release.argtypes = (ctypes.c_void_p,)
-_release.restype = None
-_retain = ctypes.CDLL(_native.__file__).tgl_slab_retain
-_retain.argtypes = (ctypes.c_void_p,)
-_retain.restype = None
+_of_slabs = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_library = ctypes.CDLL(_native.__file__)
+_retain, _release = (_of_slabs((name, _library)) for name in ("tgl_slab_retain", "tgl_slab_release"))
 
 
 class Slab:
